@@ -1,0 +1,1 @@
+"""Two engines behind one interface. Knows SQL, knows no domain."""

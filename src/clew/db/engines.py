@@ -1,0 +1,40 @@
+"""From a URL to an engine that is open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from clew.db.database import Database
+from clew.errors import Misconfigured
+
+FORMS = "sqlite:////path/clew.db, sqlite:///:memory: or postgresql://user:password@host/database"
+
+
+def default_url() -> str:
+    """The SQLite file of this user on this machine."""
+    import platformdirs
+
+    return f"sqlite:///{Path(platformdirs.user_data_dir('clew', appauthor=False)) / 'clew.db'}"
+
+
+async def open_database(url: str, *, pool: int, wait: float) -> Database:
+    """Open the database that a URL names."""
+    scheme = urlsplit(url).scheme
+    if scheme == "sqlite":
+        from clew.db.sqlite import open_sqlite
+
+        return await open_sqlite(sqlite_path(url))
+    if scheme in ("postgresql", "postgres"):
+        from clew.db.postgres import open_postgres
+
+        return await open_postgres(url, pool=pool, wait=wait)
+    raise Misconfigured(f"CLEW_DATABASE_URL names no database that Clew knows: it takes {FORMS}")
+
+
+def sqlite_path(url: str) -> str:
+    """The file that a `sqlite:///` URL names: three slashes and a path, so four for an absolute one."""
+    _, marker, path = url.partition("sqlite:///")
+    if not marker or not path or "?" in path:
+        raise Misconfigured("A SQLite URL is sqlite:/// and a path, as in sqlite:////var/lib/clew/clew.db")
+    return unquote(path)

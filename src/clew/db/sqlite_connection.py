@@ -1,0 +1,139 @@
+"""One SQLite connection, how it is opened, and the transaction over it.
+
+The transaction's methods are coroutines that never suspend, so any thread can drive an operation to its end without an
+event loop.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import time
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+
+from clew.db.database import NotDriven, Params, Row, UniqueViolation, busy, failed
+from clew.db.dialect import for_sqlite
+from clew.errors import Misconfigured
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+BUSY_MS = 10_000
+CACHE_KIB = 65_536
+MMAP_BYTES = 1 << 30
+CHECKPOINT_PAGES = 4_000
+STATEMENT_CACHE = 200
+PATIENCE = 30.0
+
+
+class Driven:
+    """A transaction over an apsw connection."""
+
+    __slots__ = ("_connection", "_execute")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._execute = connection.execute
+
+    async def one(self, sql: str, *params: Any) -> Row | None:
+        return _first(self._execute(for_sqlite(sql), bind(params)))
+
+    async def all(self, sql: str, *params: Any) -> list[Row]:
+        return list(self._execute(for_sqlite(sql), bind(params)))
+
+    async def run(self, sql: str, *params: Any) -> int:
+        try:
+            self._execute(for_sqlite(sql), bind(params)).fetchall()
+        except apsw.ConstraintError as error:
+            raise _violation(error) from error
+        return self._connection.changes()
+
+    async def many(self, sql: str, batch: Iterable[Params]) -> list[Row]:
+        try:
+            return list(self._connection.executemany(for_sqlite(sql), (bind(params) for params in batch)))
+        except apsw.ConstraintError as error:
+            raise _violation(error) from error
+
+
+def drive(operation: Coroutine[Any, Any, T]) -> T:
+    """Run an operation to its end, here and now."""
+    try:
+        operation.send(None)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    operation.close()
+    raise NotDriven("an operation awaited something other than its transaction")
+
+
+def bind(params: Sequence[Any]) -> Sequence[Any]:
+    """Parameters as SQLite takes them: a list goes in as JSON."""
+    for value in params:
+        if type(value) is list:
+            return [json.dumps(value) if type(value) is list else value for value in params]
+    return params
+
+
+def open_connection(path: str, *, readonly: bool = False) -> apsw.Connection:
+    """Open the database file, ready for several processes."""
+    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    if path != ":memory:" and not readonly:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    try:
+        connection = apsw.Connection(path, flags=flags, statementcachesize=STATEMENT_CACHE)
+        connection.set_busy_timeout(BUSY_MS)
+        patiently(lambda: _settle(connection, readonly))
+    except apsw.NotADBError:
+        raise Misconfigured(f"{path} is not a SQLite database: name another file in CLEW_DATABASE_URL") from None
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError):
+        raise Misconfigured(f"{path} cannot be opened for writing: check the folder and its permissions") from None
+    return connection
+
+
+def patiently(work: Callable[[], T]) -> T:
+    """Try again, with jitter, while other processes hold the database."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return work()
+        except (apsw.BusyError, apsw.LockedError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(random.uniform(0.001, 0.02))  # noqa: S311 - jitter, no secret
+
+
+def translated(error: Exception) -> Exception:
+    """An error as a caller may see it: an operation's own refusal as it is, the database's in our words."""
+    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
+        return busy()
+    if isinstance(error, apsw.Error):
+        log.error("SQLite: %s", error, exc_info=error)
+        return failed()
+    return error
+
+
+def _settle(connection: apsw.Connection, readonly: bool) -> None:
+    if not readonly:
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "full")
+        connection.pragma("foreign_keys", True)
+        connection.pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
+    connection.pragma("mmap_size", MMAP_BYTES)
+    connection.pragma("cache_size", -CACHE_KIB)
+    connection.pragma("temp_store", "memory")
+
+
+def _first(rows: apsw.Cursor) -> Row | None:
+    row = next(rows, None)
+    if row is not None:
+        rows.close()
+    return row
+
+
+def _violation(error: apsw.ConstraintError) -> Exception:
+    unique = (apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY)
+    return UniqueViolation() if error.extendedresult in unique else error
