@@ -7,6 +7,7 @@ or raises a `ClewError`. There is no other way in.
 from __future__ import annotations
 
 import logging
+from functools import cache
 from typing import Any
 
 from clew.db.database import Database
@@ -22,6 +23,7 @@ log = logging.getLogger(__name__)
 TOOLSETS = (conversations.toolset, messages.toolset)
 
 
+@cache
 def registry() -> Registry:
     """Every tool there is."""
     return Registry(TOOLSETS)

@@ -1,0 +1,81 @@
+"""The synchronous form: every tool is a function, over the database that the settings name.
+
+    from clew import ContextService
+    messages = ContextService.fetch_chat_history(conversation_id="...", limit=10)["messages"]
+
+It may be called from any thread. One event loop in a thread of its own serves all of them; it starts with the first
+call, and ends with the program: what was answered is on disk, so there is nothing to finish. `context_service.pyi` beside this file types each function.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from clew.app import registry
+from clew.embedded import Memory, connect
+
+
+class SyncMemory:
+    """Every tool of a memory as a plain method that waits for its answer."""
+
+    def __init__(self, database_url: str | None = None, *, user: str | None = None) -> None:
+        self._database_url = database_url
+        self._user = user
+        self._starting = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._memory: Memory | None = None
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        """Call a tool by its name."""
+        loop, memory = self._started()
+        return asyncio.run_coroutine_threadsafe(memory.call(tool, arguments), loop).result()
+
+    def close(self) -> None:
+        """Let go of the database. A later call opens it again."""
+        with self._starting:
+            loop, memory = self._loop, self._memory
+            self._loop = self._memory = None
+        if loop is not None and memory is not None:
+            asyncio.run_coroutine_threadsafe(memory.close(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+
+    def _started(self) -> tuple[asyncio.AbstractEventLoop, Memory]:
+        with self._starting:
+            if self._loop is None or self._memory is None:
+                memory = connect(self._database_url, user=self._user)
+                loop = asyncio.new_event_loop()
+                threading.Thread(target=_run, args=(loop,), name="clew-loop", daemon=True).start()
+                try:
+                    asyncio.run_coroutine_threadsafe(memory.open(), loop).result()
+                except BaseException:
+                    loop.call_soon_threadsafe(loop.stop)
+                    raise
+                self._loop, self._memory = loop, memory
+            return self._loop, self._memory
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in registry().tools:
+            raise AttributeError(f"There is no tool named {name!r}")
+
+        def method(**arguments: Any) -> Any:
+            return self.call(name, arguments)
+
+        method.__name__ = name
+        return method
+
+    def __call__(self) -> SyncMemory:
+        """`ContextService()` is the service itself, for those who expect a class."""
+        return self
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
+
+
+ContextService = SyncMemory()

@@ -1,0 +1,89 @@
+"""The transaction over an asyncpg connection, and PostgreSQL's errors in our words."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any, Final
+
+import asyncpg
+
+from clew.db.database import NotDriven, Params, Row, UniqueViolation, busy, failed
+from clew.db.dialect import for_postgres
+from clew.errors import ClewError, Unavailable
+
+log = logging.getLogger(__name__)
+
+AGAIN: Final = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
+ASLEEP: Final = (
+    OSError,
+    TimeoutError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.ConnectionDoesNotExistError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+)
+LOST: Final = (*ASLEEP, asyncpg.PostgresConnectionError, asyncpg.InterfaceError)
+
+
+class Remote:
+    """A transaction. After an error it takes no more statements, whatever the operation makes of the error."""
+
+    __slots__ = ("_connection", "failed")
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self.failed = False
+
+    async def one(self, sql: str, *params: Any) -> Row | None:
+        return await self._send(self._connection.fetchrow, sql, *params)  # type: ignore[no-any-return]
+
+    async def all(self, sql: str, *params: Any) -> list[Row]:
+        return await self._send(self._connection.fetch, sql, *params)  # type: ignore[no-any-return]
+
+    async def run(self, sql: str, *params: Any) -> int:
+        status: str = await self._send(self._connection.execute, sql, *params)
+        return int(status.rpartition(" ")[2])
+
+    async def many(self, sql: str, batch: Iterable[Params]) -> list[Row]:
+        rows = list(batch)
+        return await self._send(self._connection.fetchmany, sql, rows) if rows else []
+
+    async def _send(self, method: Any, sql: str, *params: Any) -> Any:
+        if self.failed:
+            raise NotDriven("an operation went on after a statement failed")
+        try:
+            return await method(for_postgres(sql), *params)
+        except asyncpg.UniqueViolationError as error:
+            self.failed = True
+            raise UniqueViolation from error
+        except BaseException:
+            self.failed = True
+            raise
+
+
+def translated(error: Exception) -> Exception:
+    """An error as a caller may see it: an operation's own refusal as it is, the database's in our words."""
+    if isinstance(error, ClewError):
+        return error
+    if isinstance(error, AGAIN):
+        return busy()
+    if isinstance(error, LOST):
+        log.warning("PostgreSQL cannot be reached: %s", error)
+        return unreachable()
+    if isinstance(error, asyncpg.PostgresError):
+        log.error("PostgreSQL: %s", error, exc_info=error)
+        return failed()
+    return error
+
+
+def unreachable() -> Unavailable:
+    return Unavailable("The database cannot be reached now: try again")
+
+
+def unknown_outcome() -> Unavailable:
+    return Unavailable(
+        "The connection to the database broke while this was being stored, so it may or may not be there: "
+        "repeat the call with the same request_id, or look before you repeat it"
+    )

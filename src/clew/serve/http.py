@@ -1,0 +1,113 @@
+"""The HTTP server: MCP at `/mcp`, and whether the process (`/healthz`) and its database (`/readyz`) are well."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from clew import __version__
+from clew.app import Clew, open_clew
+from clew.errors import ClewError, Misconfigured
+from clew.serve.guard import Guard, hosts_for, is_loopback
+from clew.serve.mcp import mcp_server
+from clew.settings import Settings
+
+GRACE = 30
+
+
+class McpEndpoint:
+    """The SDK's endpoint as a route of ours. It is stateless, so there is no stream to listen to and none to end."""
+
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        self._manager = manager
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "POST":
+            await self._manager.handle_request(scope, receive, send)
+        else:
+            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+
+
+def http_app(clew: Clew, settings: Settings) -> Starlette:
+    """The ASGI application over an open memory, which it closes when it shuts down."""
+
+    async def ready() -> Clew:
+        return clew
+
+    manager = StreamableHTTPSessionManager(
+        mcp_server(clew.tools, ready, settings.principal), stateless=True, max_request_body_size=settings.max_body
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with manager.run():
+            yield
+        await clew.close()
+
+    async def healthz(request: Request) -> Response:
+        return JSONResponse({"status": "ok", "version": __version__})
+
+    async def readyz(request: Request) -> Response:
+        try:
+            await clew.ready()
+        except ClewError as error:
+            return JSONResponse({"status": "unavailable", "error": error.message}, 503)
+        return JSONResponse({"status": "ready"})
+
+    return Starlette(
+        routes=[
+            Route("/mcp", McpEndpoint(manager)),
+            Route("/healthz", healthz),
+            Route("/readyz", readyz),
+        ],
+        middleware=[Middleware(Guard, hosts=hosts_for(settings.host))],
+        lifespan=lifespan,
+    )
+
+
+async def serve_http(settings: Settings, *, insecure: bool = False) -> None:
+    """Serve until asked to stop; what runs then is finished first."""
+    if not is_loopback(settings.host) and not insecure:
+        raise Misconfigured(
+            f"Anyone who reaches {settings.host} could read and change everything: listen on 127.0.0.1, or say "
+            "--insecure if something in front of Clew decides who may call"
+        )
+    listener = _listen(settings.host, settings.port)
+    try:
+        clew = await open_clew(settings)
+    except BaseException:
+        listener.close()
+        raise
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    print(f"Clew {__version__} serves MCP at http://{shown}:{port}/mcp", file=sys.stderr, flush=True)
+    config = uvicorn.Config(
+        http_app(clew, settings),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+    )
+    await uvicorn.Server(config).serve(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise Misconfigured(
+            f"Port {port} of {host} cannot be taken ({error.strerror}): stop what listens there, or choose another "
+            "with --port"
+        ) from None
