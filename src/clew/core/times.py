@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
 
+@lru_cache(maxsize=4096)
 def iso(moment: int) -> str:
     """How a time is shown, in every answer."""
     return (EPOCH + timedelta(microseconds=moment)).isoformat(timespec="microseconds")

@@ -16,7 +16,7 @@ import apsw
 from clew.db.database import BatchOperation, I, Operation, Transaction, closed, operating, refuse_nested
 from clew.db.dialect import SQLITE_WORDS, for_sqlite
 from clew.db.migrate import bring_up_to_date
-from clew.db.sqlite_connection import Driven, drive, open_connection, patiently, translated
+from clew.db.sqlite_connection import drive, open_connection, operate, patiently, translated
 from clew.db.sqlite_writer import Writer
 from clew.errors import ClewError, Misconfigured
 
@@ -78,7 +78,6 @@ class Reader:
 
     def __init__(self, path: str) -> None:
         self._connection = open_connection(path, readonly=True)
-        self._transaction = Driven(self._connection)
         self._lock = threading.Lock()
 
     def run(self, operation: Operation[T]) -> T:
@@ -86,7 +85,7 @@ class Reader:
         with self._lock, operating():
             self._connection.execute("BEGIN")
             try:
-                return drive(operation(self._transaction))
+                return operate(self._connection, operation)
             except apsw.Error as error:
                 raise translated(error) from error
             finally:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import apsw
 
-from clew.db.database import NotDriven, Params, Row, UniqueViolation, busy, failed
+from clew.db.database import NotDriven, Operation, Params, Row, UniqueViolation, busy, failed
 from clew.db.dialect import for_sqlite
 from clew.errors import Misconfigured
 
@@ -29,39 +29,59 @@ MMAP_BYTES = 1 << 30
 CHECKPOINT_PAGES = 4_000
 STATEMENT_CACHE = 200
 PATIENCE = 30.0
+UNIQUE = (apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY)
 
 
 class Driven:
-    """A transaction over an apsw connection."""
+    """A transaction over an apsw connection. After an error it takes no more statements, as on PostgreSQL."""
 
-    __slots__ = ("_connection", "_execute")
+    __slots__ = ("_connection", "failed")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._execute = connection.execute
+        self.failed = False
 
     async def one(self, sql: str, *params: Any) -> Row | None:
-        return _first(self._execute(for_sqlite(sql), bind(params)))
+        rows = self._send(self._connection.execute, sql, bind(params))
+        return rows[0] if rows else None
 
     async def all(self, sql: str, *params: Any) -> list[Row]:
-        return list(self._execute(for_sqlite(sql), bind(params)))
+        return self._send(self._connection.execute, sql, bind(params))
 
     async def run(self, sql: str, *params: Any) -> int:
-        try:
-            self._execute(for_sqlite(sql), bind(params)).fetchall()
-        except apsw.ConstraintError as error:
-            raise _violation(error) from error
+        self._send(self._connection.execute, sql, bind(params))
         return self._connection.changes()
 
     async def many(self, sql: str, batch: Iterable[Params]) -> list[Row]:
+        return self._send(self._connection.executemany, sql, [bind(params) for params in batch])
+
+    def _send(self, method: Callable[[str, Any], apsw.Cursor], sql: str, params: Any) -> list[Row]:
+        """Carry out a statement to its end: apsw goes on only as far as its rows are read."""
+        if self.failed:
+            raise NotDriven("an operation went on after a statement failed")
         try:
-            return list(self._connection.executemany(for_sqlite(sql), (bind(params) for params in batch)))
+            return list(method(for_sqlite(sql), params))
         except apsw.ConstraintError as error:
-            raise _violation(error) from error
+            self.failed = True
+            if error.extendedresult in UNIQUE:
+                raise UniqueViolation from error
+            raise
+        except BaseException:
+            self.failed = True
+            raise
+
+
+def operate(connection: apsw.Connection, operation: Operation[T]) -> T:
+    """Run an operation to its end, here and now, in the transaction that this connection is in."""
+    transaction = Driven(connection)
+    outcome = drive(operation(transaction))
+    if transaction.failed:
+        raise NotDriven("an operation went on after a statement failed")
+    return outcome
 
 
 def drive(operation: Coroutine[Any, Any, T]) -> T:
-    """Run an operation to its end, here and now."""
+    """Run to its end what never suspends."""
     try:
         operation.send(None)
     except StopIteration as end:
@@ -125,15 +145,3 @@ def _settle(connection: apsw.Connection, readonly: bool) -> None:
     connection.pragma("mmap_size", MMAP_BYTES)
     connection.pragma("cache_size", -CACHE_KIB)
     connection.pragma("temp_store", "memory")
-
-
-def _first(rows: apsw.Cursor) -> Row | None:
-    row = next(rows, None)
-    if row is not None:
-        rows.close()
-    return row
-
-
-def _violation(error: apsw.ConstraintError) -> Exception:
-    unique = (apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY)
-    return UniqueViolation() if error.extendedresult in unique else error

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import apsw
 
 from clew.db.database import Operation, closed, failed, operating
-from clew.db.sqlite_connection import Driven, drive, patiently, translated
+from clew.db.sqlite_connection import operate, patiently, translated
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -61,7 +61,6 @@ class Writer:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._transaction = Driven(connection)
         self._jobs: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
         self._door = threading.Lock()
         self._open = True
@@ -150,14 +149,14 @@ class Writer:
     def _alone(self, job: Job[Any]) -> None:
         """The only job of a transaction: its failure ends the transaction."""
         job.error = None
-        job.value = drive(job.operation(self._transaction))
+        job.value = operate(self._connection, job.operation)
 
     def _in_savepoint(self, job: Job[Any]) -> None:
         """One job among others: its failure takes back its own work only."""
         self._connection.execute("SAVEPOINT one")
         job.error = None
         try:
-            job.value = drive(job.operation(self._transaction))
+            job.value = operate(self._connection, job.operation)
         except Exception as error:
             if not self._connection.in_transaction:
                 raise GroupLost from error

@@ -18,6 +18,12 @@ COLUMNS: Final = """
 """
 PLACED_ENTRIES: Final = "clew.place JOIN clew.entry ON entry.owner = place.owner AND entry.id = place.entry_id"
 
+RECENT: Final = f"""
+    SELECT {COLUMNS} FROM {PLACED_ENTRIES}
+    WHERE place.owner = $1 AND place.thread_id = $2 AND place.shown = 1
+    ORDER BY place.seq DESC LIMIT $3
+"""
+
 
 async def append(tx: Transaction, batch: list[Append]) -> list[list[Entry] | ClewError]:
     """Carry out appends of any owners together: for each its entries as stored, or the reason why it is refused."""
@@ -33,16 +39,7 @@ async def append(tx: Transaction, batch: list[Append]) -> list[list[Entry] | Cle
 async def recent(tx: Transaction, scope: Scope, thread_id: str, limit: int) -> tuple[Thread, list[Entry]]:
     """A conversation and its last messages, in order."""
     thread = await threads.get(tx, scope, thread_id)
-    rows = await tx.all(
-        f"""
-        SELECT {COLUMNS} FROM {PLACED_ENTRIES}
-        WHERE place.owner = $1 AND place.thread_id = $2 AND place.shown = 1
-        ORDER BY place.seq DESC LIMIT $3
-        """,
-        scope.owner,
-        thread_id,
-        limit,
-    )
+    rows = await tx.all(RECENT, scope.owner, thread_id, limit)
     return thread, [read_entry(row) for row in reversed(rows)]
 
 
