@@ -1,4 +1,4 @@
-# Made by `python -m clew.tools.typing_stubs`: do not edit.
+# Made from the registry by `make docs`: do not edit.
 
 from typing import Any, Self
 

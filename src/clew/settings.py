@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, get_args
 
 import msgspec
 from msgspec import Meta
@@ -74,3 +74,14 @@ def _value(name: str, text: str, type: object) -> object:
         return msgspec.convert(text, type, strict=False)
     except msgspec.ValidationError:
         raise Misconfigured(f"{name}={text!r} cannot be used: it takes {in_words(type)}") from None
+
+
+def page() -> str:
+    """The reference page of the settings."""
+    lines = ["# Settings", "", "Made from `clew/settings.py` by `make docs`. Every setting is an environment variable.", ""]
+    lines += ["| variable | default | what it does |", "|---|---|---|"]
+    for field in msgspec.structs.fields(Settings):
+        described: Meta = get_args(field.type)[-1]
+        default = f"`{field.default}`" if field.default != "" else ""
+        lines.append(f"| `{PREFIX}{field.name.upper()}` | {default} | {described.description} |")
+    return "\n".join(lines) + "\n"

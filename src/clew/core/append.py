@@ -32,7 +32,7 @@ class Append(msgspec.Struct):
 
     @property
     def request_key(self) -> RequestKey | None:
-        return (self.owner, thread_scope(self.thread_id), self.request.id) if self.request else None
+        return (self.owner, self.request.scope, self.request.id) if self.request else None
 
 
 class Answered(msgspec.Struct):
@@ -59,16 +59,6 @@ class Plan(msgspec.Struct):
     threads: list[Thread]
     owners: list[Owner]
     answered: list[tuple[RequestKey, Answered, int]]
-
-
-def thread_scope(thread_id: str) -> str:
-    """The scope of a request that names a thread."""
-    return "thread:" + thread_id
-
-
-def tool_scope(tool: str) -> str:
-    """The scope of a request that names none."""
-    return "tool:" + tool
 
 
 def check_request(request: Request, answered: Answered) -> None:

@@ -96,10 +96,10 @@ class Draft(msgspec.Struct):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A caller's promise to mean the same thing each time: its id, and a digest of the tool and its arguments."""
+    """A caller's promise to mean the same thing each time: its id, where that id counts, and a digest of the call."""
 
     id: str
-    tool: str
+    scope: str
     digest: bytes
 
 

@@ -55,7 +55,8 @@ class Batcher:
 
     async def finish(self) -> None:
         """Wait until everything that was submitted is done."""
-        while self._running:
+        while self._waiting or self._running:
+            self._start()
             await asyncio.wait(self._running)
 
     def _start(self) -> None:

@@ -69,10 +69,10 @@ def translated(error: Exception) -> Exception:
         return error
     if isinstance(error, AGAIN):
         return busy()
-    if isinstance(error, LOST):
+    if isinstance(error, LOST) and not isinstance(error, asyncpg.DataError):
         log.warning("PostgreSQL cannot be reached: %s", error)
         return unreachable()
-    if isinstance(error, asyncpg.PostgresError):
+    if isinstance(error, (asyncpg.PostgresError, asyncpg.DataError)):
         log.error("PostgreSQL: %s", error, exc_info=error)
         return failed()
     return error

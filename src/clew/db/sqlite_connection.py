@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 BUSY_MS = 10_000
 CACHE_KIB = 65_536
-MMAP_BYTES = 1 << 30
+MMAP_BYTES = 1 << 40  # as much as SQLite takes, which is about 2 GiB
 CHECKPOINT_PAGES = 4_000
 STATEMENT_CACHE = 200
 PATIENCE = 30.0
@@ -101,15 +101,15 @@ def bind(params: Sequence[Any]) -> Sequence[Any]:
 def open_connection(path: str, *, readonly: bool = False) -> apsw.Connection:
     """Open the database file, ready for several processes."""
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    if path != ":memory:" and not readonly:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
     try:
+        if path != ":memory:" and not readonly:
+            _make_private(Path(path))
         connection = apsw.Connection(path, flags=flags, statementcachesize=STATEMENT_CACHE)
         connection.set_busy_timeout(BUSY_MS)
         patiently(lambda: _settle(connection, readonly))
     except apsw.NotADBError:
         raise Misconfigured(f"{path} is not a SQLite database: name another file in CLEW_DATABASE_URL") from None
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError):
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, OSError):
         raise Misconfigured(f"{path} cannot be opened for writing: check the folder and its permissions") from None
     return connection
 
@@ -134,6 +134,12 @@ def translated(error: Exception) -> Exception:
         log.error("SQLite: %s", error, exc_info=error)
         return failed()
     return error
+
+
+def _make_private(file: Path) -> None:
+    """A new file, in a new folder if need be, that nobody but its owner reads. What is there keeps its permissions."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file.touch(exist_ok=True, mode=0o600)
 
 
 def _settle(connection: apsw.Connection, readonly: bool) -> None:

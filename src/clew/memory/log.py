@@ -78,7 +78,9 @@ def read_entry(row: Row) -> Entry:
 
 
 async def _threads(tx: Transaction, keys: list[ThreadKey]) -> dict[ThreadKey, Thread]:
-    rows = await tx.many(f"SELECT {threads.COLUMNS} FROM clew.thread WHERE owner = $1 AND id = $2", keys)
+    """Those of these conversations that are there."""
+    sql = f"SELECT {threads.COLUMNS} FROM clew.thread WHERE owner = $1 AND id = $2 AND conversation = 1"
+    rows = await tx.many(sql, keys)
     found = [threads.read_thread(row) for row in rows]
     return {(thread.owner, thread.id): thread for thread in found}
 

@@ -14,14 +14,14 @@ from clew.db.database import Transaction
 from clew.scope import Scope
 
 
-async def recall(tx: Transaction, scope: Scope, request_scope: str, request: Request | None) -> list[str] | None:
+async def recall(tx: Transaction, scope: Scope, request: Request | None) -> list[str] | None:
     """The uids that this request was answered with, or None where it is new."""
     if request is None:
         return None
     row = await tx.one(
         "SELECT digest, uids FROM clew.request WHERE owner = $1 AND scope = $2 AND request_id = $3",
         scope.owner,
-        request_scope,
+        request.scope,
         request.id,
     )
     if row is None:
@@ -31,12 +31,10 @@ async def recall(tx: Transaction, scope: Scope, request_scope: str, request: Req
     return answered.uids
 
 
-async def remember(
-    tx: Transaction, scope: Scope, request_scope: str, request: Request | None, uids: list[str], now: int
-) -> None:
+async def remember(tx: Transaction, scope: Scope, request: Request | None, uids: list[str], now: int) -> None:
     """Keep what this request was answered with."""
     if request is not None:
-        key = (scope.owner, request_scope, request.id)
+        key = (scope.owner, request.scope, request.id)
         await remember_all(tx, [(key, Answered(request.digest, uids), now)])
 
 

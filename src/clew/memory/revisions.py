@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from clew.core.append import tool_scope
 from clew.core.content import Text
 from clew.core.model import Entry, Request, Revision
 from clew.core.tokens import ESTIMATE, utf8_size, weight
@@ -24,8 +23,7 @@ async def edit_message(
 ) -> Entry:
     """Give a message another text. Its conversations and every index follow; its place and its time of birth stay."""
     await owners.lock(tx, scope)
-    request_scope = tool_scope(request.tool) if request else ""
-    repeated = await requests.recall(tx, scope, request_scope, request) is not None
+    repeated = await requests.recall(tx, scope, request) is not None
     entry = await log.message(tx, scope, uid)
     if repeated:
         return entry
@@ -34,7 +32,7 @@ async def edit_message(
         await tx.run(KEEP, scope.owner, entry.id, now)
         await _replace(tx, scope, entry, text)
     await _touch(tx, scope, entry, now)
-    await requests.remember(tx, scope, request_scope, request, [uid], now)
+    await requests.remember(tx, scope, request, [uid], now)
     return await log.message(tx, scope, uid)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from clew.core.append import thread_scope, tool_scope
 from clew.core.model import Request, Thread
 from clew.db.database import Row, Transaction
 from clew.errors import conversation_not_found
@@ -21,8 +20,7 @@ async def create(
 ) -> Thread:
     """Make a conversation under an id that Clew has minted."""
     await owners.lock(tx, scope)
-    request_scope = tool_scope(request.tool) if request else ""
-    repeated = await requests.recall(tx, scope, request_scope, request)
+    repeated = await requests.recall(tx, scope, request)
     if repeated is not None:
         return await get(tx, scope, repeated[0])
     await tx.run(
@@ -36,7 +34,7 @@ async def create(
         title,
     )
     await tx.run("UPDATE clew.owner SET conversations = conversations + 1 WHERE id = $1", scope.owner)
-    await requests.remember(tx, scope, request_scope, request, [thread_id], now)
+    await requests.remember(tx, scope, request, [thread_id], now)
     return await get(tx, scope, thread_id)
 
 
@@ -45,8 +43,7 @@ async def rename(
 ) -> Thread:
     """Give a conversation another title."""
     await owners.lock(tx, scope)
-    request_scope = thread_scope(thread_id)
-    if await requests.recall(tx, scope, request_scope, request) is None:
+    if await requests.recall(tx, scope, request) is None:
         thread = await get(tx, scope, thread_id)
         await tx.run(
             """
@@ -58,7 +55,7 @@ async def rename(
             title,
             max(now, thread.updated_at),
         )
-        await requests.remember(tx, scope, request_scope, request, [thread_id], now)
+        await requests.remember(tx, scope, request, [thread_id], now)
     return await get(tx, scope, thread_id)
 
 

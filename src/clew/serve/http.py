@@ -51,9 +51,11 @@ def http_app(clew: Clew, settings: Settings) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with manager.run():
-            yield
-        await clew.close()
+        try:
+            async with manager.run():
+                yield
+        finally:
+            await clew.close()
 
     async def healthz(request: Request) -> Response:
         return JSONResponse({"status": "ok", "version": __version__})

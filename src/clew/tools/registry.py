@@ -56,7 +56,10 @@ class Tool:
         declared = inspect.signature(self.function).parameters.values()
         own = [p.replace(annotation=hints[p.name], kind=p.KEYWORD_ONLY) for p in declared if p.name != "call"]
         shared = {"user_id": UserId} if self.read_only else {"user_id": UserId, "request_id": RequestId}
-        added = [inspect.Parameter(n, p.kind, default=None, annotation=t) for p in own[:1] for n, t in shared.items()]
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=type)
+            for name, type in shared.items()
+        ]
         return inspect.Signature(own + added, return_annotation=hints["return"])
 
     @cached_property
@@ -102,7 +105,11 @@ class Tool:
         if request_id is None:
             return None
         meaning = msgspec.json.encode([self.name, own], order="deterministic")
-        return Request(request_id, self.name, hashlib.sha256(meaning).digest())
+        return Request(request_id, self._request_scope(own), hashlib.sha256(meaning).digest())
+
+    def _request_scope(self, own: dict[str, Any]) -> str:
+        """Where a request id counts: in the conversation that the call names, else for this tool of the owner."""
+        return f"thread:{own['conversation_id']}" if "conversation_id" in own else f"tool:{self.name}"
 
 
 class Toolset:

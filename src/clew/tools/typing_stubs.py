@@ -1,19 +1,18 @@
 """The typed faces of the Python interfaces, made from the registry.
 
 Every tool is a method of `Memory` and of `ContextService`; these stubs tell editors and type checkers its arguments
-and its answer. `python -m clew.tools.typing_stubs` writes them again, and a test fails when they are behind.
+and its answer. `make docs` writes them again, and a test fails when they are behind.
 """
 
 from __future__ import annotations
 
 import inspect
 import types
-from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, is_typeddict
 
 from clew.tools.registry import Registry, Tool
 
-NOTE = "# Made by `python -m clew.tools.typing_stubs`: do not edit.\n"
+NOTE = "# Made from the registry by `make docs`: do not edit.\n"
 
 MEMORY = """
 from types import TracebackType
@@ -101,14 +100,3 @@ def _written(annotation: Any) -> str:
     if origin is not None:
         return f"{origin.__name__}[{', '.join(map(_written, get_args(annotation)))}]"
     return str(annotation.__name__)
-
-
-def write(folder: Path) -> None:
-    from clew.app import registry
-
-    for name, text in stubs(registry()).items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write(Path(__file__).parents[1])
