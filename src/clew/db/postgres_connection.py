@@ -24,7 +24,7 @@ ASLEEP: Final = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
 )
-LOST: Final = (*ASLEEP, asyncpg.PostgresConnectionError, asyncpg.InterfaceError)
+LOST: Final = (*ASLEEP, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
 class Remote:

@@ -42,7 +42,7 @@ class Sqlite:
         if self._closed:
             raise closed()
         if self._pool is None or self._here is None:
-            return await self._writer.submit(operation)
+            return await self._writer.submit(operation, reads=True)
         if short:
             return self._here.run(operation)
         return await self._pool.run(operation)

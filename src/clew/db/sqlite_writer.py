@@ -28,10 +28,11 @@ LARGEST_GROUP = 256
 class Job(Generic[T]):
     """A caller that waits for its operation."""
 
-    __slots__ = ("begun", "error", "future", "operation", "value")
+    __slots__ = ("begun", "error", "future", "operation", "reads", "value")
 
-    def __init__(self, operation: Operation[T]) -> None:
+    def __init__(self, operation: Operation[T], reads: bool) -> None:
         self.operation = operation
+        self.reads = reads
         self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self.begun = False
         self.value: T | None = None
@@ -67,9 +68,9 @@ class Writer:
         self._thread = threading.Thread(target=self._live, name="clew-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, operation: Operation[T]) -> asyncio.Future[T]:
-        """Queue an operation up; the future gets its answer after the commit."""
-        job = Job(operation)
+    def submit(self, operation: Operation[T], *, reads: bool = False) -> asyncio.Future[T]:
+        """Queue an operation up; the future gets its answer after the commit. One that reads cannot write."""
+        job = Job(operation, reads)
         with self._door:
             if not self._open:
                 raise closed()
@@ -149,20 +150,29 @@ class Writer:
     def _alone(self, job: Job[Any]) -> None:
         """The only job of a transaction: its failure ends the transaction."""
         job.error = None
-        job.value = operate(self._connection, job.operation)
+        job.value = self._operate(job)
 
     def _in_savepoint(self, job: Job[Any]) -> None:
         """One job among others: its failure takes back its own work only."""
         self._connection.execute("SAVEPOINT one")
         job.error = None
         try:
-            job.value = operate(self._connection, job.operation)
+            job.value = self._operate(job)
         except Exception as error:
             if not self._connection.in_transaction:
                 raise GroupLost from error
             job.error = translated(error)
             self._connection.execute("ROLLBACK TO one")
         self._connection.execute("RELEASE one")
+
+    def _operate(self, job: Job[T]) -> T:
+        if not job.reads:
+            return operate(self._connection, job.operation)
+        self._connection.pragma("query_only", True)
+        try:
+            return operate(self._connection, job.operation)
+        finally:
+            self._connection.pragma("query_only", False)
 
     def _roll_back(self) -> None:
         if self._connection.in_transaction:

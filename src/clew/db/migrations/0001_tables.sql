@@ -7,12 +7,11 @@ CREATE TABLE clew.owner (
     next_id       {int} NOT NULL DEFAULT 1,      -- of entries
     next_task     {int} NOT NULL DEFAULT 1,
     next_vid      {int} NOT NULL DEFAULT 1,      -- of passages
-    number        {int},                         -- a short name for the full-text index
+    number        {int},                         -- a short name for the full-text index; two owners may share one
     conversations {int} NOT NULL DEFAULT 0,      -- totals, kept on write
     entries       {int} NOT NULL DEFAULT 0,
     bytes         {int} NOT NULL DEFAULT 0
 ) {table};
-CREATE UNIQUE INDEX owner_number ON clew.owner (number) WHERE number IS NOT NULL;
 
 -- An ordered log: a conversation, or a thread of context entries, or both.
 CREATE TABLE clew.thread (
