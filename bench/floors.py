@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from clew.db.sqlite_connection import bind, drive, open_connection
 from clew.memory import log, owners, threads
 from tests.support.postgres import Postgres, pgbench
 
-Statement = tuple[str, list[Params]]
+Statement = tuple[str, Sequence[Params]]
 
 
 class Rehearsal:

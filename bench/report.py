@@ -54,15 +54,17 @@ class Report:
         self.figures.append(figure)
         print(figure.row, flush=True)
 
-    def ratio(self, name: str, ours: float, floor: float, what: str, *, at_least: float) -> None:
+    def ratio(self, name: str, rates: list[float], what: str, *, at_least: float) -> None:
         """A rate as a multiple of its floor's."""
+        ours, floor = rates
         detail = f"{ours:,.0f}/s against {floor:,.0f}/s ({what})"
         self.add(Figure(name, ours / floor, "x", at_least=at_least, detail=detail))
 
-    def growth(self, name: str, big: float, small: float, budget: float, at: int, against: int) -> None:
+    def growth(self, name: str, rates: list[float], sizes: tuple[int, int], *, at_most: float) -> None:
         """What a call costs in a big store, as a multiple of its cost in a small one."""
-        detail = f"{1e6 / big:,.0f} us at {at:,} messages, {1e6 / small:,.0f} us at {against:,}"
-        self.add(Figure(f"{name}: growth", small / big, "x", at_most=budget, detail=detail))
+        big, small = rates
+        detail = f"{1e6 / big:,.0f} us at {sizes[0]:,} messages, {1e6 / small:,.0f} us at {sizes[1]:,}"
+        self.add(Figure(f"{name}: growth", small / big, "x", at_most=at_most, detail=detail))
 
     @property
     def missed(self) -> list[Figure]:

@@ -51,8 +51,8 @@ async def sqlite(report: Report, folder: Path, messages: int) -> None:
             lambda: loads.rate(read, 16, SECONDS),
             lambda: asyncio.to_thread(floors.sqlite_reads, big, stores[0], 20_000, CHANCE),
         )
-        report.ratio("SQLite: record_interaction, 64 callers", *rates[:2], "apsw, one commit each", at_least=1.0)
-        report.ratio("SQLite: fetch_chat_history(10), 16 callers", *rates[2:], "apsw read loop", at_least=0.3)
+        report.ratio("SQLite: record_interaction, 64 callers", rates[:2], "apsw, one commit each", at_least=1.0)
+        report.ratio("SQLite: fetch_chat_history(10), 16 callers", rates[2:], "apsw read loop", at_least=0.3)
         await _growth(report, "SQLite", (memory, stores[0]), (little, stores[1]))
         await _hundred(report, "SQLite", memory, stores[0])
 
@@ -69,9 +69,7 @@ async def postgresql(report: Report, messages: int) -> None:
                 lambda: loads.rate(write, 64, SECONDS),
                 lambda: asyncio.to_thread(floors.postgres_writes, server, stores[0], round(SECONDS)),
             )
-            report.ratio(
-                "PostgreSQL: record_interaction, 64 callers", *rates, "pgbench, 16 connections", at_least=0.7
-            )
+            report.ratio("PostgreSQL: record_interaction, 64 callers", rates, "pgbench, 16 connections", at_least=0.7)
             await _growth(report, "PostgreSQL", (memory, stores[0]), (little, stores[1]))
             await _hundred(report, "PostgreSQL", memory, stores[0])
 
@@ -98,7 +96,7 @@ async def _growth(report: Report, engine: str, big: tuple[Memory, Store], small:
             lambda call=much, n=callers: loads.rate(call, n, SECONDS),  # type: ignore[misc]
             lambda call=little, n=callers: loads.rate(call, n, SECONDS),  # type: ignore[misc]
         )
-        report.growth(f"{engine}: {name}", *rates, budget, big[1].messages, small[1].messages)
+        report.growth(f"{engine}: {name}", rates, (big[1].messages, small[1].messages), at_most=budget)
 
 
 async def _hundred(report: Report, engine: str, memory: Memory, store: Store) -> None:

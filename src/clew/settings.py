@@ -78,8 +78,14 @@ def _value(name: str, text: str, type: object) -> object:
 
 def page() -> str:
     """The reference page of the settings."""
-    lines = ["# Settings", "", "Made from `clew/settings.py` by `make docs`. Every setting is an environment variable.", ""]
-    lines += ["| variable | default | what it does |", "|---|---|---|"]
+    lines = [
+        "# Settings",
+        "",
+        "Made from `clew/settings.py` by `make docs`. Every setting is an environment variable.",
+        "",
+        "| variable | default | what it does |",
+        "|---|---|---|",
+    ]
     for field in msgspec.structs.fields(Settings):
         described: Meta = get_args(field.type)[-1]
         default = f"`{field.default}`" if field.default != "" else ""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -211,7 +210,7 @@ async def _leave(connection: Any) -> None:
     """Nothing to reset when a connection goes back to the pool: no transaction leaves anything behind."""
 
 
-def _seen(task: asyncio.Task[Coroutine[Any, Any, Any]]) -> None:
+def _seen(task: asyncio.Task[Any]) -> None:
     """Look at the outcome that nobody waits for any more, so that it is not reported as forgotten."""
     if not task.cancelled():
         task.exception()

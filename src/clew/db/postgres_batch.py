@@ -12,7 +12,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic
 
 from clew.db.database import BatchOperation, I, Operation, T, Transaction
-from clew.errors import ClewError
 
 LARGEST_BATCH = 128
 AT_ONCE = 2

@@ -63,7 +63,7 @@ class Driven:
             return list(method(for_sqlite(sql), params))
         except apsw.ConstraintError as error:
             self.failed = True
-            if error.extendedresult in UNIQUE:
+            if getattr(error, "extendedresult", None) in UNIQUE:  # apsw sets it on the exception
                 raise UniqueViolation from error
             raise
         except BaseException:

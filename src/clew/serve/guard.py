@@ -1,8 +1,8 @@
 """What every request must pass before anything looks at it.
 
 A web page may send requests to any address that its reader's browser can reach. So the Host must be one that this
-server answers to (a name that an attacker points here is not), the Origin must be absent or such a host, and a body must
-say that it is JSON, which a page cannot do without asking first.
+server answers to (a name that an attacker points here is not), the Origin must be absent or such a host, and a body
+must say that it is JSON, which a page cannot do without asking first.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import BinaryIO
 import anyio
 import mcp_types as types
 from mcp.server.lowlevel import Server
-from mcp.shared._context_streams import create_context_streams
+from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream, create_context_streams
 from mcp.shared.message import SessionMessage
 
 from clew.app import registry
@@ -82,7 +82,7 @@ class Session:
             await server.run(from_client, to_client, server.create_initialization_options())
             tasks.cancel_scope.cancel()
 
-    async def _listen(self, to_server: anyio.abc.ObjectSendStream[SessionMessage | Exception]) -> None:
+    async def _listen(self, to_server: ContextSendStream[SessionMessage | Exception]) -> None:
         lines = self._wire.lines()
         async with to_server:
             while line := await lines.get():
@@ -100,7 +100,7 @@ class Session:
                 await to_server.send(SessionMessage(message))
             await self._settle()
 
-    async def _speak(self, from_server: anyio.abc.ObjectReceiveStream[SessionMessage]) -> None:
+    async def _speak(self, from_server: ContextReceiveStream[SessionMessage]) -> None:
         async with from_server:
             async for sent in from_server:
                 message = sent.message

@@ -27,14 +27,16 @@ class Decoder:
     def __init__(self, tool: str, arguments: type[msgspec.Struct]) -> None:
         self._tool = tool
         self._arguments = arguments
+        self._checked = [name for name in arguments.__struct_fields__ if name not in CHECKED_LATER]
 
     def decode(self, raw: object) -> Any:
         try:
             arguments = msgspec.convert(raw, self._arguments)
         except (msgspec.ValidationError, RecursionError):
             arguments = self._decode_as_meant(raw)
-        for name, value in raw.items():  # type: ignore[attr-defined] - what converts is a mapping
-            if type(value) is str and name not in CHECKED_LATER:
+        for name in self._checked:
+            value = getattr(arguments, name)
+            if type(value) is str:
                 check_characters(name, value)
         return arguments
 
