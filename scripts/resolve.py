@@ -1,5 +1,5 @@
 """`make resolve`: Clew installs from wheels alone on every platform and Python that it names, from the registry's latest
-and from the lock. Needs the network; takes a minute or two."""
+and from the lock. Needs the network; takes some seconds."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ PLATFORMS = (
 )
 PYTHONS = ("3.11", "3.12", "3.13", "3.14", "3.15")
 
+ENVIRONMENT = {
+    "MACOSX_DEPLOYMENT_TARGET": "14.0",  # some wheels for Apple silicon need it, and uv means an older one unless told
+    "UV_PYTHON_DOWNLOADS": "never",  # wheels are looked up, none is built: no other Python is needed
+}
+
 
 class Case(NamedTuple):
     what: str
@@ -41,8 +46,7 @@ def refusal(case: Case) -> str:
         [UV, "pip", "compile", "--quiet", "--no-header", "--only-binary", ":all:", "--python-platform", case.platform]
         + ["--python-version", case.python, WHAT[case.what]],
         cwd=ROOT,
-        # Wheels for Apple silicon say which macOS they need, and uv asks for an old one unless told.
-        env={**os.environ, "MACOSX_DEPLOYMENT_TARGET": "14.0"},
+        env={**os.environ, **ENVIRONMENT},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

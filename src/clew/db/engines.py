@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from clew.db.database import Database
 from clew.errors import Misconfigured
@@ -20,7 +20,7 @@ def default_url() -> str:
 
 async def open_database(url: str, *, pool: int, wait: float) -> Database:
     """Open the database that a URL names."""
-    scheme = urlsplit(url).scheme
+    scheme = url.partition("://")[0] if "://" in url else ""
     if scheme == "sqlite":
         from clew.db.sqlite import open_sqlite
 

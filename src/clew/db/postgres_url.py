@@ -26,14 +26,14 @@ class PostgresUrl(msgspec.Struct, frozen=True):
 
 def read_url(url: str) -> PostgresUrl:
     """Take a URL apart. A transaction-mode pooler that shows in the host's name gets no prepared statements."""
-    parts = urlsplit(url)
     try:
-        port = parts.port
+        parts = urlsplit(url)
+        given_port = parts.netloc.rpartition("@")[2].rpartition("]")[2].partition(":")[2]
     except ValueError:
-        raise _refused("its port is not a number") from None
+        raise _refused("its host cannot be read; an IPv6 address stands in brackets") from None
     given: dict[str, Any] = {
         "host": unquote(parts.hostname) if parts.hostname else None,
-        "port": port,
+        "port": _port(given_port) if given_port else None,
         "user": unquote(parts.username) if parts.username else None,
         "password": unquote(parts.password) if parts.password else None,
         "database": unquote(parts.path.lstrip("/")) or None,
@@ -57,10 +57,12 @@ def _option(name: str, value: str) -> dict[str, Any]:
             return {name: value}
         case "dbname":
             return {"database": value}
-        case "port" | "connect_timeout":
-            if not value.isdecimal():
-                raise _refused(f"{name}={value!r} is not a whole number")
-            return {"port": int(value)} if name == "port" else {"timeout": float(value)}
+        case "port":
+            return {"port": _port(value)}
+        case "connect_timeout" if value.isdecimal():
+            return {"timeout": float(value)}
+        case "connect_timeout":
+            raise _refused(f"connect_timeout={value!r} is not a whole number of seconds")
         case "application_name":
             return {"server_settings": {name: value}}
         case "sslmode" if value in SSL_MODES:
@@ -87,6 +89,12 @@ def _require_tls_for_binding(given: dict[str, Any]) -> None:
 def _is_pooler(host: str) -> bool:
     """Neon's poolers work in transaction mode, and say so in the first part of their name."""
     return host.partition(".")[0].endswith("-pooler")
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= 65535):
+        raise _refused(f"its port must be a whole number from 1 to 65535, not {text!r}")
+    return int(text)
 
 
 def _switch(name: str, value: str) -> bool:

@@ -16,7 +16,7 @@ import apsw
 from clew.db.database import BatchOperation, I, Operation, Transaction, closed, operating, refuse_nested
 from clew.db.dialect import SQLITE_WORDS, for_sqlite
 from clew.db.migrate import bring_up_to_date
-from clew.db.sqlite_connection import drive, open_connection, operate, patiently, translated
+from clew.db.sqlite_connection import drive, not_opened, open_connection, operate, patiently, translated
 from clew.db.sqlite_writer import Writer
 from clew.errors import ClewError, Misconfigured
 
@@ -153,12 +153,19 @@ async def open_sqlite(path: str) -> Sqlite:
 
 def prepare(path: str, *, from_schema: bool = True) -> apsw.Connection:
     """A writing connection to a database at the present schema."""
-    connection = open_connection(path)
     try:
-        patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
-        drive(bring_up_to_date(SqliteMigrator(path, connection), from_schema=from_schema))
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.close()
-        raise
+        connection = open_connection(path)
+        try:
+            _migrate(path, connection, from_schema)
+        except BaseException:
+            connection.close()
+            raise
+    except (apsw.Error, OSError) as error:
+        raise not_opened(path, error) from error
     return connection
+
+
+def _migrate(path: str, connection: apsw.Connection, from_schema: bool) -> None:
+    patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+    drive(bring_up_to_date(SqliteMigrator(path, connection), from_schema=from_schema))
+    connection.execute("COMMIT")

@@ -18,7 +18,7 @@ import apsw
 
 from clew.db.database import NotDriven, Operation, Params, Row, UniqueViolation, busy, failed
 from clew.db.dialect import for_sqlite
-from clew.errors import Misconfigured
+from clew.errors import ClewError, Misconfigured
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -101,17 +101,25 @@ def bind(params: Sequence[Any]) -> Sequence[Any]:
 def open_connection(path: str, *, readonly: bool = False) -> apsw.Connection:
     """Open the database file, ready for several processes."""
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    try:
-        if path != ":memory:" and not readonly:
-            _make_private(Path(path))
-        connection = apsw.Connection(path, flags=flags, statementcachesize=STATEMENT_CACHE)
-        connection.set_busy_timeout(BUSY_MS)
-        patiently(lambda: _settle(connection, readonly))
-    except apsw.NotADBError:
-        raise Misconfigured(f"{path} is not a SQLite database: name another file in CLEW_DATABASE_URL") from None
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, OSError):
-        raise Misconfigured(f"{path} cannot be opened for writing: check the folder and its permissions") from None
+    if path != ":memory:" and not readonly:
+        _make_private(Path(path))
+    connection = apsw.Connection(path, flags=flags, statementcachesize=STATEMENT_CACHE)
+    connection.set_busy_timeout(BUSY_MS)
+    patiently(lambda: _settle(connection, readonly))
     return connection
+
+
+def not_opened(path: str, error: Exception) -> ClewError:
+    """Why a file does not open, and what to do about it."""
+    match error:
+        case apsw.NotADBError():
+            return Misconfigured(f"{path} is not a SQLite database: name another file in CLEW_DATABASE_URL")
+        case apsw.CorruptError():
+            return Misconfigured(f"{path} is damaged: restore it from a backup, or name another file")
+        case apsw.BusyError() | apsw.LockedError():
+            return busy()
+    log.debug("%s did not open", path, exc_info=error)
+    return Misconfigured(f"{path} cannot be opened for writing: check the folder and its permissions, and that the disk has space")
 
 
 def patiently(work: Callable[[], T]) -> T:
