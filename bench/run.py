@@ -32,8 +32,10 @@ Measure = Callable[[], Awaitable[float]]
 
 
 async def medians(*measures: Measure) -> list[float]:
-    """The median of each, taken in turns so that all of them meet the same machine."""
+    """The median of each, taken in turns so that all of them meet the same machine; a first turn warms up."""
     taken: list[list[float]] = [[] for _ in measures]
+    for measure in measures:
+        await measure()
     for _ in range(ROUNDS):
         for results, measure in zip(taken, measures, strict=True):
             results.append(await measure())

@@ -1,5 +1,7 @@
-"""`make resolve`: Clew installs from wheels alone on every platform and Python that it names, from the registry's latest
-and from the lock. Needs the network; takes some seconds."""
+"""`make resolve`: whether Clew installs from wheels alone on every platform and Python that it names.
+
+Asked twice: with the latest of everything, and with what is locked. Needs the network; takes half a minute.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,9 @@ EXCEPTIONS: dict[Case, str] = {}
 
 def refusal(case: Case) -> str:
     """Why this cannot be installed; empty where it can."""
+    where = ["--python-platform", case.platform, "--python-version", case.python]
     done = subprocess.run(
-        [UV, "pip", "compile", "--quiet", "--no-header", "--only-binary", ":all:", "--python-platform", case.platform]
-        + ["--python-version", case.python, WHAT[case.what]],
+        [UV, "pip", "compile", "--quiet", "--no-header", "--only-binary", ":all:", *where, WHAT[case.what]],
         cwd=ROOT,
         env={**os.environ, **ENVIRONMENT},
         stdin=subprocess.DEVNULL,

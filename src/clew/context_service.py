@@ -4,7 +4,8 @@
     messages = ContextService.fetch_chat_history(conversation_id="...", limit=10)["messages"]
 
 It may be called from any thread. One event loop in a thread of its own serves all of them; it starts with the first
-call, and ends with the program: what was answered is on disk, so there is nothing to finish. `context_service.pyi` beside this file types each function.
+call, and ends with the program: what was answered is on disk, so there is nothing to finish. `context_service.pyi`
+beside this file types each function.
 """
 
 from __future__ import annotations

@@ -38,9 +38,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_body: Annotated[
         int, Meta(ge=1024, description="The largest request body that `clew serve` takes, in bytes.")
     ] = 64 * 1024 * 1024
-    pg_pool: Annotated[
-        int, Meta(ge=1, le=100, description="The most connections of a process to PostgreSQL.")
-    ] = 10
+    pg_pool: Annotated[int, Meta(ge=1, le=100, description="The most connections of a process to PostgreSQL.")] = 10
     pg_wait: Annotated[
         float, Meta(ge=0, description="How long to wait for a PostgreSQL that sleeps or starts, in seconds.")
     ] = 30.0

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from anyio.abc import BlockingPortal
+from anyio.from_thread import BlockingPortal
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import TextContent
@@ -70,6 +70,13 @@ def refused(code: str, message: str) -> Refused:
     return Refused(code, message)
 
 
+def refused_in_python(error: clew.ClewError) -> Refused:
+    """The same, where it was raised: what was given and cannot be used is a `ValueError`."""
+    assert str(error) == error.message
+    assert isinstance(error, ValueError) is (error.code != "conflict")
+    return refused(error.code, error.message)
+
+
 def assert_in_our_words(text: str) -> None:
     """No stack, no SQL, no library's wording."""
     assert text.strip()
@@ -90,9 +97,7 @@ class PythonCaller:
         try:
             answer = await _await(self._portal, partial(method, **arguments))
         except clew.ClewError as error:
-            assert error.code == "conflict" or isinstance(error, ValueError)
-            assert str(error) == error.message
-            raise refused(error.code, error.message) from None
+            raise refused_in_python(error) from None
         assert json.loads(json.dumps(answer)) == answer
         return answer
 
@@ -178,9 +183,11 @@ def http_way(portal: BlockingPortal, url: str, folder: Path) -> Iterator[Way]:
 
     @contextmanager
     def opening(user: str) -> Iterator[Caller]:
-        with http_server(folder, url, CLEW_USER=user) as server:
-            with portal.wrap_async_context_manager(Client(server.url)) as connected:
-                yield McpCaller(portal, connected)
+        with (
+            http_server(folder, url, CLEW_USER=user) as server,
+            portal.wrap_async_context_manager(Client(server.url)) as connected,
+        ):
+            yield McpCaller(portal, connected)
         assert len(server.errors.splitlines()) == 1, f"a call left something in the server's log: {server.errors}"
 
     with ExitStack() as stack:

@@ -40,14 +40,16 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("CLEW_")} | dict(settings)
 
 
-def run_clew(*arguments: str, input: bytes = b"", **settings: str) -> subprocess.CompletedProcess[bytes]:
+def run_clew(
+    *arguments: str, settings: Mapping[str, str] | None = None, input: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
     """Run a command to its end."""
     return subprocess.run(
         [clew_command(), *arguments],
         input=input,
         capture_output=True,
         timeout=60,
-        env=environment(settings),
+        env=environment(settings or {}),
         check=False,
     )
 

@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 
 def schema_of(type: object) -> Schema:
-    """The JSON schema of a type, without what a reader can do without: titles, and null where a value may be left out."""
+    """The JSON schema of a type, less what a reader can do without: titles, and null where a value may be left out."""
     schema = msgspec.json.schema(type)
     definitions = schema.pop("$defs", {})
     if "$ref" in schema:

@@ -81,7 +81,7 @@ def _sql_files(folder: str, engine: str) -> dict[str, str]:
     """The SQL files for an engine by name, in order; a name without an engine is for both."""
     files: dict[str, str] = {}
     for file in sorted(resources.files("clew.db").joinpath(folder).iterdir(), key=_name):
-        stem, dot, ending = file.name.partition(".")
+        stem, _, ending = file.name.partition(".")
         if ending in ("sql", f"{engine}.sql"):
             files[stem] = file.read_text(encoding="utf-8")
     return files

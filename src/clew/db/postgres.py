@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -18,9 +17,9 @@ from clew.db.database import BatchOperation, I, NotDriven, Operation, closed, op
 from clew.db.dialect import postgres_words
 from clew.db.migrate import bring_up_to_date
 from clew.db.postgres_batch import Batcher
-from clew.db.postgres_connection import AGAIN, ASLEEP, LOST, Remote, translated, unknown_outcome, unreachable
-from clew.db.postgres_url import PostgresUrl, read_url
-from clew.errors import ClewError, Misconfigured
+from clew.db.postgres_connection import AGAIN, LOST, Connector, Remote, Unreachable, translated, unknown_outcome
+from clew.db.postgres_url import read_url
+from clew.errors import Misconfigured
 
 T = TypeVar("T")
 
@@ -42,10 +41,12 @@ class Postgres:
         refuse_nested()
         self._refuse_closed()
         try:
-            async with self._pool.acquire() as connection:
-                async with connection.transaction(isolation="repeatable_read", readonly=True):
-                    with operating():
-                        return await operation(Remote(connection))
+            async with (
+                self._pool.acquire() as connection,
+                connection.transaction(isolation="repeatable_read", readonly=True),
+            ):
+                with operating():
+                    return await operation(Remote(connection))
         except (asyncpg.PostgresError, *LOST) as error:
             raise translated(error) from error
 
@@ -149,14 +150,47 @@ class PostgresMigrator:
 async def open_postgres(url: str, *, pool: int, wait: float) -> Postgres:
     """Open a database at the present schema, waiting for one that sleeps."""
     target = read_url(url)
-    connections = await _open_pool(target, pool, wait)
+    connections = asyncpg.create_pool(
+        **target.connect,
+        min_size=0,
+        max_size=pool,
+        statement_cache_size=100 if target.prepared else 0,
+        connect=Connector(wait),
+        reset=_leave,
+    )
     try:
+        await connections
         async with connections.acquire() as connection:
             await prepare(connection)
-    except BaseException:
-        await connections.close()
-        raise
+    except BaseException as error:
+        connections.terminate()
+        raise (_not_opened(error, wait) if isinstance(error, Exception) else error) from error
     return Postgres(connections)
+
+
+def _not_opened(error: Exception, wait: float) -> Exception:
+    """Why a database does not open, and what to do about it."""
+    match error:
+        case asyncpg.InvalidAuthorizationSpecificationError():
+            return Misconfigured("PostgreSQL refused the user or the password in CLEW_DATABASE_URL")
+        case asyncpg.InvalidCatalogNameError():
+            return Misconfigured("The database that CLEW_DATABASE_URL names is not there: create it first")
+        case asyncpg.InsufficientPrivilegeError():
+            return Misconfigured(
+                "The user in CLEW_DATABASE_URL may not make the schema `clew`: grant CREATE on the database to it, or "
+                "have an administrator run CREATE SCHEMA clew AUTHORIZATION for it"
+            )
+        case asyncpg.ClientConfigurationError():
+            return Misconfigured(
+                "TLS cannot be set up as CLEW_DATABASE_URL asks: put the certificate of the server's authority into "
+                "~/.postgresql/root.crt, or choose another sslmode"
+            )
+        case Unreachable():
+            return Misconfigured(
+                f"PostgreSQL could not be reached within {wait:g} s: check the host and port in CLEW_DATABASE_URL "
+                "and that the server runs, or wait longer with CLEW_PG_WAIT"
+            )
+    return translated(error)
 
 
 async def prepare(connection: Any, *, from_schema: bool = True) -> None:
@@ -166,44 +200,6 @@ async def prepare(connection: Any, *, from_schema: bool = True) -> None:
         raise Misconfigured(f"Clew needs PostgreSQL 14 or newer; this server is version {version // 10_000}")
     async with connection.transaction():
         await bring_up_to_date(PostgresMigrator(connection, version), from_schema=from_schema)
-
-
-async def _open_pool(target: PostgresUrl, size: int, wait: float) -> Any:
-    async def connect(*args: Any, **options: Any) -> Any:
-        return await _patiently(lambda: asyncpg.connect(*args, **options), wait)
-
-    try:
-        return await asyncpg.create_pool(
-            **target.connect,
-            min_size=1,
-            max_size=size,
-            statement_cache_size=100 if target.prepared else 0,
-            connect=connect,
-            reset=_leave,
-        )
-    except asyncpg.InvalidAuthorizationSpecificationError:
-        raise Misconfigured("PostgreSQL refused the user or the password in CLEW_DATABASE_URL") from None
-    except asyncpg.InvalidCatalogNameError:
-        raise Misconfigured("The database that CLEW_DATABASE_URL names is not there: create it first") from None
-    except ClewError as error:
-        raise Misconfigured(
-            f"PostgreSQL could not be reached within {wait:g} s: check the host and port in CLEW_DATABASE_URL "
-            "and that the server runs, or wait longer with CLEW_PG_WAIT"
-        ) from error
-
-
-async def _patiently(connect: Any, wait: float) -> Any:
-    """Connect, trying again while the server sleeps or starts."""
-    deadline = time.monotonic() + wait
-    pause = 0.05
-    while True:
-        try:
-            return await connect()
-        except ASLEEP as error:
-            if time.monotonic() + pause > deadline:
-                raise unreachable() from error
-            await asyncio.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - jitter, no secret
-            pause = min(pause * 2, 2.0)
 
 
 async def _leave(connection: Any) -> None:

@@ -1,7 +1,8 @@
 """Callers that wait for the same operation share a transaction.
 
 Whatever has queued up while earlier batches run goes into the next one, so a lone caller waits for nobody and many
-share one commit. A batch that fails whole is run again one by one, so that one caller's fault is never another's.
+share one commit. A batch that fails whole is run again one by one, so that one caller's fault is never another's;
+where the way to the database broke, it is not, since the batch may have been stored.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic
 
 from clew.db.database import BatchOperation, I, Operation, T, Transaction
+from clew.db.postgres_connection import Unreachable
 
 LARGEST_BATCH = 128
 AT_ONCE = 2
@@ -78,6 +80,9 @@ class Batcher:
 
         try:
             outcomes = await self._write(together)
+        except Unreachable as error:  # nobody's fault, and perhaps it was stored: nothing is run again
+            group = group or self._take(LARGEST_BATCH)
+            outcomes = [error] * len(group)
         except Exception as error:
             group = group or self._take(LARGEST_BATCH)
             outcomes = [error] if len(group) == 1 else [await self._alone(waiter) for waiter in group]
@@ -103,5 +108,3 @@ class Batcher:
             if not waiter.future.cancelled():
                 taken.append(waiter)
         return taken
-
-

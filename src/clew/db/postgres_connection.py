@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import random
+import time
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -15,6 +18,8 @@ from clew.errors import ClewError, Unavailable
 log = logging.getLogger(__name__)
 
 AGAIN: Final = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
+FIRST_PAUSE, LONGEST_PAUSE, SHORTEST_TRY = 0.05, 2.0, 0.5
+POOLED: Final = (asyncpg.InvalidSQLStatementNameError, asyncpg.DuplicatePreparedStatementError)
 ASLEEP: Final = (
     OSError,
     TimeoutError,
@@ -25,6 +30,38 @@ ASLEEP: Final = (
     asyncpg.CrashShutdownError,
 )
 LOST: Final = (*ASLEEP, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+
+
+class Connector:
+    """Connects, waiting for a server that sleeps or starts: once for all who wait for it.
+
+    An outage that has lasted longer than the wait is told at once to whoever comes next.
+    """
+
+    def __init__(self, wait: float) -> None:
+        self._wait = wait
+        self._away_since: float | None = None
+
+    async def __call__(self, *args: Any, **options: Any) -> Any:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                connection = await asyncio.wait_for(asyncpg.connect(*args, **options), self._left())
+            except ASLEEP as error:
+                self._away_since = self._away_since or time.monotonic()
+                if pause > self._away_since + self._wait - time.monotonic():
+                    raise unreachable() from error
+            else:
+                self._away_since = None
+                return connection
+            await asyncio.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - jitter, no secret
+            pause = min(pause * 2, LONGEST_PAUSE)
+
+    def _left(self) -> float:
+        """How long a try may take."""
+        if self._away_since is None:
+            return max(self._wait, SHORTEST_TRY)
+        return max(self._away_since + self._wait - time.monotonic(), SHORTEST_TRY)
 
 
 class Remote:
@@ -72,18 +109,25 @@ def translated(error: Exception) -> Exception:
     if isinstance(error, LOST) and not isinstance(error, asyncpg.DataError):
         log.warning("PostgreSQL cannot be reached: %s", error)
         return unreachable()
+    if isinstance(error, POOLED):
+        log.error("A pooler in transaction mode loses prepared statements: add prepared_statements=off to the URL")
+        return failed()
     if isinstance(error, (asyncpg.PostgresError, asyncpg.DataError)):
         log.error("PostgreSQL: %s", error, exc_info=error)
         return failed()
     return error
 
 
-def unreachable() -> Unavailable:
-    return Unavailable("The database cannot be reached now: try again")
+class Unreachable(Unavailable):
+    """The way to the database is broken: no caller's fault, so none of them is tried again by itself."""
 
 
-def unknown_outcome() -> Unavailable:
-    return Unavailable(
+def unreachable() -> Unreachable:
+    return Unreachable("The database cannot be reached now: try again")
+
+
+def unknown_outcome() -> Unreachable:
+    return Unreachable(
         "The connection to the database broke while this was being stored, so it may or may not be there: "
         "repeat the call with the same request_id, or look before you repeat it"
     )

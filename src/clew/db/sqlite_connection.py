@@ -119,7 +119,9 @@ def not_opened(path: str, error: Exception) -> ClewError:
         case apsw.BusyError() | apsw.LockedError():
             return busy()
     log.debug("%s did not open", path, exc_info=error)
-    return Misconfigured(f"{path} cannot be opened for writing: check the folder and its permissions, and that the disk has space")
+    return Misconfigured(
+        f"{path} cannot be opened for writing: check the folder and its permissions, and that the disk has space"
+    )
 
 
 def patiently(work: Callable[[], T]) -> T:

@@ -57,10 +57,7 @@ async def remember_all(tx: Transaction, answers: list[tuple[RequestKey, Answered
         INSERT INTO clew.request (owner, scope, request_id, digest, answered_at, uids)
         VALUES ($1, $2, $3, $4, $5, $6)
         """,
-        [
-            (*key, answered.digest, now, msgspec.json.encode(answered.uids).decode())
-            for key, answered, now in answers
-        ],
+        [(*key, answered.digest, now, msgspec.json.encode(answered.uids).decode()) for key, answered, now in answers],
     )
 
 

@@ -18,9 +18,7 @@ KEEP: Final = """
 """
 
 
-async def edit_message(
-    tx: Transaction, scope: Scope, uid: str, text: Text, now: int, request: Request | None
-) -> Entry:
+async def edit_message(tx: Transaction, scope: Scope, uid: str, text: Text, now: int, request: Request | None) -> Entry:
     """Give a message another text. Its conversations and every index follow; its place and its time of birth stay."""
     await owners.lock(tx, scope)
     repeated = await requests.recall(tx, scope, request) is not None
