@@ -19,7 +19,7 @@ from clew.core.append import Append
 from clew.core.content import message
 from clew.db.database import Params, Row
 from clew.db.dialect import for_sqlite
-from clew.db.sqlite_connection import bind, drive, open_connection
+from clew.db.sqlite_connection import bind, drive, new_connection, open_reader, settle
 from clew.memory import log, owners, threads
 from tests.support.postgres import Postgres, pgbench
 
@@ -72,7 +72,8 @@ def interaction(owner: str, thread_id: str) -> Append:
 
 def sqlite_writes(path: Path, store: Store, count: int, chance: random.Random) -> float:
     """Interactions a second of one connection that commits each."""
-    connection = open_connection(str(path))
+    connection = new_connection(str(path))
+    settle(connection)
     rehearsal = Rehearsal(connection)
     prepared: list[list[Statement]] = []
     for _ in range(count):
@@ -95,7 +96,7 @@ def sqlite_writes(path: Path, store: Store, count: int, chance: random.Random) -
 
 def sqlite_reads(path: Path, store: Store, count: int, chance: random.Random) -> float:
     """Histories of ten a second of a bare loop over one connection."""
-    connection = open_connection(str(path), readonly=True)
+    connection = open_reader(str(path))
     thread = for_sqlite(f"SELECT {threads.COLUMNS} FROM clew.thread WHERE owner = $1 AND id = $2 AND conversation = 1")
     keys = [store.any(chance) for _ in range(count)]
     began = time.perf_counter()

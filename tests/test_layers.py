@@ -36,7 +36,7 @@ DOORS = {"clew.db.database", "clew.db.engines"}
 HOMES = {
     "apsw": "db",
     "asyncpg": "db",
-    "asyncio": "db context_service serve cli",
+    "asyncio": "db embedded context_service serve cli",
     "threading": "db context_service serve",
     "time": "db tools serve",
     "anyio": "serve",

@@ -11,6 +11,7 @@ beside this file types each function.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -25,37 +26,51 @@ class SyncMemory:
     def __init__(self, database_url: str | None = None, *, user: str | None = None) -> None:
         self._database_url = database_url
         self._user = user
-        self._starting = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._memory: Memory | None = None
+        self._forget()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Any:
         """Call a tool by its name."""
-        loop, memory = self._started()
-        return asyncio.run_coroutine_threadsafe(memory.call(tool, arguments), loop).result()
+        with self._door:
+            loop, memory = self._started()
+            self._running += 1
+        try:
+            return asyncio.run_coroutine_threadsafe(memory.call(tool, arguments), loop).result()
+        finally:
+            with self._door:
+                self._running -= 1
+                self._door.notify_all()
 
     def close(self) -> None:
-        """Let go of the database. A later call opens it again."""
-        with self._starting:
-            loop, memory = self._loop, self._memory
+        """Let go of the database, once the calls that run are answered. A later call opens it again."""
+        with self._door:
+            self._door.wait_for(lambda: self._running == 0)
+            if self._loop is not None and self._memory is not None:
+                asyncio.run_coroutine_threadsafe(self._memory.close(), self._loop).result()
+                self._loop.call_soon_threadsafe(self._loop.stop)
             self._loop = self._memory = None
-        if loop is not None and memory is not None:
-            asyncio.run_coroutine_threadsafe(memory.close(), loop).result()
-            loop.call_soon_threadsafe(loop.stop)
 
     def _started(self) -> tuple[asyncio.AbstractEventLoop, Memory]:
-        with self._starting:
-            if self._loop is None or self._memory is None:
-                memory = connect(self._database_url, user=self._user)
-                loop = asyncio.new_event_loop()
-                threading.Thread(target=_run, args=(loop,), name="clew-loop", daemon=True).start()
-                try:
-                    asyncio.run_coroutine_threadsafe(memory.open(), loop).result()
-                except BaseException:
-                    loop.call_soon_threadsafe(loop.stop)
-                    raise
-                self._loop, self._memory = loop, memory
-            return self._loop, self._memory
+        """The loop and the open memory. Behind the door only."""
+        if self._loop is None or self._memory is None:
+            memory = connect(self._database_url, user=self._user)
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=_run, args=(loop,), name="clew-loop", daemon=True).start()
+            try:
+                asyncio.run_coroutine_threadsafe(memory.open(), loop).result()
+            except BaseException:
+                loop.call_soon_threadsafe(loop.stop)
+                raise
+            self._loop, self._memory = loop, memory
+        return self._loop, self._memory
+
+    def _forget(self) -> None:
+        """Start from nothing: at first, and in a forked child, which has none of its parent's threads."""
+        self._door = threading.Condition()
+        self._running = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._memory: Memory | None = None
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in registry().tools:

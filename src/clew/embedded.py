@@ -8,13 +8,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
+
 from clew.app import Clew, open_clew, registry
 from clew.errors import Misconfigured
-from clew.scope import Principal
+from clew.scope import Principal, check_user_id
 from clew.settings import Settings, read_settings
 
 
@@ -24,23 +27,32 @@ class Memory:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._principal: Principal = settings.principal
-        self._clew: Clew | None = None
+        self._opening: asyncio.Task[Clew] | None = None
 
     async def open(self) -> Self:
-        if self._clew is None:
-            self._clew = await open_clew(self._settings)
+        """Open it, once, however often this is called."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(open_clew(self._settings))
+        opening = self._opening
+        try:
+            await asyncio.shield(opening)
+        except Exception:
+            if self._opening is opening:
+                self._opening = None  # the next call tries again
+            raise
         return self
 
     async def close(self) -> None:
-        clew, self._clew = self._clew, None
-        if clew is not None:
-            await clew.close()
+        """Finish what has begun, and let go of the database."""
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            await (await opening).close()
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Any:
         """Call a tool by its name."""
-        if self._clew is None:
+        if self._opening is None or not self._opening.done():
             raise Misconfigured("This memory is not open: use `async with clew.connect(...) as memory`")
-        return await self._clew.call(tool, arguments, self._principal)
+        return await self._opening.result().call(tool, arguments, self._principal)
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         if name not in registry().tools:
@@ -61,8 +73,10 @@ class Memory:
 
 def connect(database_url: str | None = None, *, user: str | None = None) -> Memory:
     """A memory over this database (default: the one that the settings name), acting for one user or for any."""
-    import msgspec
-
-    settings = read_settings()
+    if user is not None:
+        check_user_id(user)
     given = {"database_url": database_url, "user": user}
-    return Memory(msgspec.structs.replace(settings, **{k: v for k, v in given.items() if v is not None}))
+    settings: Settings = msgspec.structs.replace(
+        read_settings(), **{name: value for name, value in given.items() if value is not None}
+    )
+    return Memory(settings)

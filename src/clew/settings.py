@@ -31,8 +31,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     user: Annotated[
-        str, Meta(description="Act for this one user, whatever a call says. Default: each call names its user.")
-    ] = ""
+        str | None, Meta(description="Act for this one user, whatever a call says. Default: each call names its user.")
+    ] = None
     host: Annotated[str, Meta(description="The address that `clew serve` listens on.")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="The port that `clew serve` listens on.")] = 8377
     max_body: Annotated[
@@ -40,13 +40,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 64 * 1024 * 1024
     pg_pool: Annotated[int, Meta(ge=1, le=100, description="The most connections of a process to PostgreSQL.")] = 10
     pg_wait: Annotated[
-        float, Meta(ge=0, description="How long to wait for a PostgreSQL that sleeps or starts, in seconds.")
+        float, Meta(ge=0, le=3600, description="How long to wait for a PostgreSQL that sleeps or starts, in seconds.")
     ] = 30.0
 
     @property
     def principal(self) -> Principal:
         """Who calls, where the transport does not say."""
-        if not self.user:
+        if self.user is None:
             return TRUSTED
         try:
             return pinned(self.user)
@@ -61,7 +61,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     for field in msgspec.structs.fields(Settings):
         name = PREFIX + field.name.upper()
         text = environment.get(name, "").strip()
-        if text:
+        if text or (name in environment and field.name == "user"):  # an empty user must not mean everybody
             given[field.name] = _value(name, text, field.type)
     return Settings(**given)  # type: ignore[arg-type]
 
@@ -86,6 +86,6 @@ def page() -> str:
     ]
     for field in msgspec.structs.fields(Settings):
         described: Meta = get_args(field.type)[-1]
-        default = f"`{field.default}`" if field.default != "" else ""
+        default = f"`{field.default}`" if field.default not in ("", None) else ""
         lines.append(f"| `{PREFIX}{field.name.upper()}` | {default} | {described.description} |")
     return "\n".join(lines) + "\n"

@@ -27,6 +27,7 @@ from tests.support.engines import (
     in_one_group,
     insert,
     names_in,
+    opened,
     queued_up,
     stored,
 )
@@ -187,19 +188,24 @@ async def test_writes_that_wait_for_each_other_in_a_circle_are_run_again(postgre
     assert len(runs) == 3
 
 
-async def test_a_write_waits_for_another_process_that_writes(sqlite: Database, tmp_path: Path) -> None:
-    stranger = apsw.Connection(str(tmp_path / "clew.db"))
-    try:
-        stranger.execute("BEGIN IMMEDIATE")
-        waiting = asyncio.create_task(add(sqlite, "patient"))
-        assert await asyncio.wait_for(sqlite.read(names_in), LONGEST_WAIT) == []
-        await asyncio.sleep(0.2)
-        assert not waiting.done()
-        stranger.execute("COMMIT")
-        await asyncio.wait_for(waiting, LONGEST_WAIT)
-    finally:
-        stranger.close()
-    assert await sqlite.read(names_in) == ["patient"]
+@pytest.mark.parametrize("sqlite_waits_ms", [10_000, 1], ids=["SQLite waits", "we wait"])
+async def test_a_write_waits_for_another_process_that_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sqlite_waits_ms: int
+) -> None:
+    monkeypatch.setattr("clew.db.sqlite_connection.BUSY_MS", sqlite_waits_ms)
+    async with opened(sqlite_url(tmp_path)) as database:
+        stranger = apsw.Connection(str(tmp_path / "clew.db"))
+        try:
+            stranger.execute("BEGIN IMMEDIATE")
+            waiting = asyncio.create_task(add(database, "patient"))
+            assert await asyncio.wait_for(database.read(names_in), LONGEST_WAIT) == []
+            await asyncio.sleep(0.2)
+            assert not waiting.done()
+            stranger.execute("COMMIT")
+            await asyncio.wait_for(waiting, LONGEST_WAIT)
+        finally:
+            stranger.close()
+        assert await database.read(names_in) == ["patient"]
 
 
 async def test_a_write_that_waited_too_long_says_that_the_database_is_busy(

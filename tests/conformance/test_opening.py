@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -162,6 +164,18 @@ async def test_eight_processes_may_start_at_once_on_an_empty_database(empty_url:
     async with opened(empty_url) as database:
         versions = await database.read(lambda tx: tx.all("SELECT number FROM clew.migration"))
         assert len(versions) == len(migrations("sqlite"))
+
+
+def test_threads_that_open_one_empty_file_at_the_same_moment_all_find_a_store(tmp_path: Path) -> None:
+    together = threading.Barrier(PROCESSES)
+
+    def open_and_close(path: Path) -> None:
+        together.wait(LONGEST_WAIT)
+        sqlite.prepare(str(path)).close()
+
+    with ThreadPoolExecutor(PROCESSES) as threads:
+        for n in range(10):
+            list(threads.map(open_and_close, [tmp_path / f"{n}.db"] * PROCESSES))
 
 
 def start(url: str) -> subprocess.Popen[str]:

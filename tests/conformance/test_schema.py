@@ -101,12 +101,20 @@ async def test_on_postgresql_the_schema_is_the_sum_of_all_migrations(two_empty: 
     assert {name for name, kind, _ in made[0]["options"] if kind == "v"} == VIEWS
 
 
+@pytest.mark.postgres
 async def test_both_engines_have_the_same_tables_and_columns(tmp_path: Path, two_empty: tuple[str, str]) -> None:
     sqlite.prepare(str(tmp_path / "clew.db")).close()
     here = sqlite_facts(tmp_path / "clew.db")
     there = await postgres_facts(two_empty[0], from_schema=True)
     columns = {(name, row[1]) for name in TABLES | VIEWS for row in here[f"table_xinfo {name}"]}
     assert columns == {(table, column) for table, _, column, *_ in there["columns"]}
+
+
+@pytest.mark.postgres
+async def test_on_postgresql_every_text_of_a_table_is_compared_by_code_point(two_empty: tuple[str, str]) -> None:
+    columns = (await postgres_facts(two_empty[0], from_schema=True))["columns"]
+    texts = {(table, column): collation for table, _, column, type, collation, *_ in columns if type == "text"}
+    assert {collation for (table, _), collation in texts.items() if table in TABLES} == {"C"}
 
 
 def test_the_owner_leads_every_unique_key_and_every_foreign_key(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_channel_binding_never_makes_a_connection_less_safe(options: str, ssl: s
         ("postgresql://db/d?prepared_statements=0", "prepared_statements takes on or off, not '0'"),
         ("postgresql://db/d?connect_timeout=soon", "connect_timeout='soon' is not a whole number"),
         ("postgresql://db/d?port=five", "port='five' is not a whole number"),
-        ("postgresql://db:five/d", "its port is not a number"),
+        ("postgresql://db:five/d", "port='five' is not a whole number"),
         ("postgresql://db:99999/d", "port"),
         ("postgresql://db/d?port=99999", "port"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from clew.core.content import (
-    METADATA_DEPTH,
+    JSON_DEPTH,
     TEXT_BYTES,
     check_characters,
     check_size,
@@ -32,7 +32,7 @@ KEPT = [
     "\U0010ffff\uffff\ufdd0",
     " blanks around ",
 ]
-NESTED_JUST_ENOUGH = METADATA_DEPTH - 1
+NESTED_JUST_ENOUGH = JSON_DEPTH - 1
 
 storable = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
 json_values: st.SearchStrategy[Any] = st.recursive(
@@ -172,7 +172,7 @@ def test_the_text_of_metadata_can_be_given_back(value: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "null", "[]", "5", '"text"', "true", "{", "{}{}", "{'a': 1}", '{"a": NaN}', '{"a": 1e999}', "\ud800"],
+    ["", " ", "null", "[]", "5", '"text"', "true", "{", "{}{}", "{'a': 1}", "\ud800"],
 )
 def test_metadata_that_is_no_json_object_is_refused(text: str) -> None:
     with pytest.raises(BadValue) as refused:
@@ -184,6 +184,12 @@ def test_metadata_that_is_no_json_object_is_refused(text: str) -> None:
 def test_metadata_that_json_cannot_say_is_refused(value: Any) -> None:
     with pytest.raises(BadValue, match="metadata must hold only what JSON can say"):
         read_metadata({"a": [value]})
+
+
+@pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": -Infinity}', '{"a": 1e999}'])
+def test_metadata_text_with_a_number_that_json_cannot_say_is_refused(text: str) -> None:
+    with pytest.raises(BadValue, match="metadata must"):
+        read_metadata(text)
 
 
 @pytest.mark.parametrize("bad", ["\x00", "\ud800"])

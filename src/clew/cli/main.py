@@ -63,12 +63,12 @@ def serve(
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
-    if sys.platform == "win32":
+    try:
+        import uvloop
+    except ImportError:  # as on Windows
         asyncio.run(work)
-        return
-    import uvloop
-
-    uvloop.run(work)
+    else:
+        uvloop.run(work)
 
 
 def main() -> None:

@@ -6,7 +6,9 @@ Both databases would disagree on NUL and on lone surrogates, so neither ever see
 from __future__ import annotations
 
 import json
+import math
 import re
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,7 +20,7 @@ from clew.errors import BadValue, TooLarge
 
 TEXT_BYTES = 10_000_000
 TITLE_LENGTH = 200
-METADATA_DEPTH = 500
+JSON_DEPTH = 500
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 Metadata = str | dict[str, Any]
@@ -91,10 +93,11 @@ def read_metadata(metadata: Metadata | None) -> tuple[str | None, dict[str, Any]
     if isinstance(metadata, str):
         check_size("metadata", metadata)
         text, value = metadata, _parse(metadata)
+        check_json("metadata", value)
     else:
-        text, value = _dump(metadata), metadata
+        check_json("metadata", metadata)
+        text, value = json.dumps(metadata, ensure_ascii=False), metadata
         check_size("metadata", text)
-    _check_tree(value)
     return text, value
 
 
@@ -106,37 +109,37 @@ def title_in(metadata: dict[str, Any]) -> str | None:
     return None
 
 
-def _parse(text: str) -> dict[str, Any]:
-    try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        raise BadValue("metadata must be a JSON object, or its JSON text") from None
-    if not isinstance(value, dict):
-        raise BadValue("metadata must be a JSON object, or its JSON text")
-    return value
-
-
-def _dump(value: dict[str, Any]) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
-    except (TypeError, ValueError, RecursionError):
-        raise BadValue("metadata must hold only what JSON can say") from None
-
-
-def _check_tree(root: dict[str, Any]) -> None:
-    """Refuse what a database could not read back: unstorable characters anywhere, and endless nesting."""
+def check_json(name: str, root: object) -> None:
+    """Refuse what JSON cannot say or a database could not read back, at any depth."""
     level: list[Any] = [root]
-    for _ in range(METADATA_DEPTH):
+    for _ in range(JSON_DEPTH):
         inner: list[Any] = []
         for value in level:
             if isinstance(value, str):
-                check_characters("metadata", value)
+                check_characters(name, value)
             elif isinstance(value, dict):
-                inner.extend(value)
-                inner.extend(value.values())
-            elif isinstance(value, list):
-                inner.extend(value)
+                inner += [*map(partial(_key, name), value), *value.values()]
+            elif isinstance(value, (list, tuple)):
+                inner += value
+            elif not (value is None or isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))):
+                raise BadValue(f"{name} must hold only what JSON can say")
         if not inner:
             return
         level = inner
-    raise BadValue(f"metadata is nested more than {METADATA_DEPTH} levels deep")
+    raise BadValue(f"{name} is nested more than {JSON_DEPTH} levels deep")
+
+
+def _key(name: str, key: object) -> str:
+    if not isinstance(key, str):
+        raise BadValue(f"{name} must hold only what JSON can say: the keys of objects are strings")
+    return key
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise BadValue("metadata must be a JSON object, or its JSON text")
+    return value

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from clew.db.database import Database
-from clew.errors import Misconfigured
+from clew.errors import ClewError, Misconfigured, Unavailable
+
+log = logging.getLogger(__name__)
 
 FORMS = "sqlite:////path/clew.db, sqlite:///:memory: or postgresql://user:password@host/database"
 
@@ -15,17 +18,27 @@ def default_url() -> str:
     """The SQLite file of this user on this machine."""
     import platformdirs
 
-    return f"sqlite:///{Path(platformdirs.user_data_dir('clew', appauthor=False)) / 'clew.db'}"
+    path = Path(platformdirs.user_data_dir("clew", appauthor=False)) / "clew.db"
+    return "sqlite:///" + quote(str(path))
 
 
 async def open_database(url: str, *, pool: int, wait: float) -> Database:
-    """Open the database that a URL names."""
-    scheme = url.partition("://")[0] if "://" in url else ""
-    if scheme == "sqlite":
+    """Open the database that a URL names. What keeps it from opening is said in our words."""
+    try:
+        return await _open(url, pool, wait)
+    except ClewError:
+        raise
+    except Exception:
+        log.exception("The database did not open")
+        raise Unavailable("The database did not open; the reason is in Clew's log") from None
+
+
+async def _open(url: str, pool: int, wait: float) -> Database:
+    if url.startswith("sqlite:"):
         from clew.db.sqlite import open_sqlite
 
         return await open_sqlite(sqlite_path(url))
-    if scheme in ("postgresql", "postgres"):
+    if url.startswith(("postgresql://", "postgres://")):
         from clew.db.postgres import open_postgres
 
         return await open_postgres(url, pool=pool, wait=wait)

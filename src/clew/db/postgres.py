@@ -17,15 +17,17 @@ from clew.db.database import BatchOperation, I, NotDriven, Operation, closed, op
 from clew.db.dialect import postgres_words
 from clew.db.migrate import bring_up_to_date
 from clew.db.postgres_batch import Batcher
-from clew.db.postgres_connection import AGAIN, LOST, Connector, Remote, Unreachable, translated, unknown_outcome
+from clew.db.postgres_connection import AGAIN, LOST, Connector, PostgresTransaction, Unreachable, translated, unknown_outcome
 from clew.db.postgres_url import read_url
 from clew.errors import Misconfigured
 
 T = TypeVar("T")
 
 OLDEST = 140_000
+STATEMENT_SECONDS = 60  # a server that says nothing for so long is taken for gone
 MIGRATION_LOCK = int.from_bytes(b"clew-mig", "big")
 TRIES = 5
+PATIENCE = 30.0
 
 
 class Postgres:
@@ -35,7 +37,7 @@ class Postgres:
         self._pool = pool
         self._writes: set[asyncio.Task[Any]] = set()
         self._batchers: dict[BatchOperation[Any, Any], Batcher] = {}
-        self._closed = False
+        self._closing: asyncio.Task[None] | None = None
 
     async def read(self, operation: Operation[T], *, short: bool = False) -> T:
         refuse_nested()
@@ -46,13 +48,17 @@ class Postgres:
                 connection.transaction(isolation="repeatable_read", readonly=True),
             ):
                 with operating():
-                    return await operation(Remote(connection))
+                    return await operation(PostgresTransaction(connection))
         except (asyncpg.PostgresError, *LOST) as error:
             raise translated(error) from error
 
     async def write(self, operation: Operation[T]) -> T:
         refuse_nested()
         self._refuse_closed()
+        return await self._begin(operation)
+
+    async def _begin(self, operation: Operation[T]) -> T:
+        """Start a write that goes on by itself once it has begun, and wait for it."""
         begun = asyncio.Event()
         task = asyncio.create_task(self._write(operation, begun))
         self._writes.add(task)
@@ -69,22 +75,27 @@ class Postgres:
         refuse_nested()
         self._refuse_closed()
         if operation not in self._batchers:
-            self._batchers[operation] = Batcher(operation, self.write)
+            self._batchers[operation] = Batcher(operation, self._begin)
         outcome: T = await self._batchers[operation].submit(item)
         return outcome
 
     async def close(self) -> None:
-        if self._closed:
-            return
+        self._closing = self._closing or asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        """Finish what has begun; what a silent server keeps from ending is given up after a while."""
         for batcher in self._batchers.values():
             await batcher.finish()
-        self._closed = True
         if self._writes:
             await asyncio.wait(self._writes)
-        await self._pool.close()
+        try:
+            await asyncio.wait_for(self._pool.close(), PATIENCE)
+        except TimeoutError:
+            self._pool.terminate()
 
     def _refuse_closed(self) -> None:
-        if self._closed:
+        if self._closing is not None:
             raise closed()
 
     async def _write(self, operation: Operation[T], begun: asyncio.Event) -> T:
@@ -106,7 +117,7 @@ class Postgres:
             begun.set()
             transaction = connection.transaction()
             await transaction.start()
-            remote = Remote(connection)
+            remote = PostgresTransaction(connection)
             try:
                 with operating():
                     outcome = await operation(remote)
@@ -155,6 +166,7 @@ async def open_postgres(url: str, *, pool: int, wait: float) -> Postgres:
         min_size=0,
         max_size=pool,
         statement_cache_size=100 if target.prepared else 0,
+        command_timeout=STATEMENT_SECONDS,
         connect=Connector(wait),
         reset=_leave,
     )
@@ -196,8 +208,11 @@ def _not_opened(error: Exception, wait: float) -> Exception:
 async def prepare(connection: Any, *, from_schema: bool = True) -> None:
     """Bring the database behind a connection to the present schema."""
     version = int(await connection.fetchval("SHOW server_version_num"))
+    encoding = await connection.fetchval("SHOW server_encoding")
     if version < OLDEST:
         raise Misconfigured(f"Clew needs PostgreSQL 14 or newer; this server is version {version // 10_000}")
+    if encoding != "UTF8":
+        raise Misconfigured(f"Clew needs a database in UTF8; this one is in {encoding}: create another")
     async with connection.transaction():
         await bring_up_to_date(PostgresMigrator(connection, version), from_schema=from_schema)
 

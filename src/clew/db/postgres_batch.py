@@ -12,8 +12,9 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic
 
-from clew.db.database import BatchOperation, I, Operation, T, Transaction
+from clew.db.database import BatchOperation, I, NotDriven, Operation, T, Transaction
 from clew.db.postgres_connection import Unreachable
+from clew.errors import Unavailable
 
 LARGEST_BATCH = 128
 AT_ONCE = 2
@@ -82,11 +83,13 @@ class Batcher:
             outcomes = await self._write(together)
         except Unreachable as error:  # nobody's fault, and perhaps it was stored: nothing is run again
             group = group or self._take(LARGEST_BATCH)
-            outcomes = [error] * len(group)
+            outcomes = [Unavailable(error.message) for _ in group]
         except Exception as error:
             group = group or self._take(LARGEST_BATCH)
             outcomes = [error] if len(group) == 1 else [await self._alone(waiter) for waiter in group]
-        for waiter, outcome in zip(group, outcomes, strict=False):
+        if len(outcomes) != len(group):
+            outcomes = [NotDriven("a batch operation did not answer each of its items") for _ in group]
+        for waiter, outcome in zip(group, outcomes, strict=True):
             waiter.answer(outcome)
 
     async def _alone(self, waiter: Waiter[Any, Any]) -> Any:

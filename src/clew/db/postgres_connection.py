@@ -64,7 +64,7 @@ class Connector:
         return max(self._away_since + self._wait - time.monotonic(), SHORTEST_TRY)
 
 
-class Remote:
+class PostgresTransaction:
     """A transaction. After an error it takes no more statements, whatever the operation makes of the error."""
 
     __slots__ = ("_connection", "failed")

@@ -38,6 +38,8 @@ def read_url(url: str) -> PostgresUrl:
         "password": unquote(parts.password) if parts.password else None,
         "database": unquote(parts.path.lstrip("/")) or None,
     }
+    if parts.fragment:
+        raise _refused("what stands behind # in it says nothing; a password with # in it needs %23 there")
     prepared: bool | None = None
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
         if name == "prepared_statements":
@@ -60,7 +62,7 @@ def _option(name: str, value: str) -> dict[str, Any]:
         case "port":
             return {"port": _port(value)}
         case "connect_timeout" if value.isdecimal():
-            return {"timeout": float(value)}
+            return {"timeout": float(value)} if int(value) else {}
         case "connect_timeout":
             raise _refused(f"connect_timeout={value!r} is not a whole number of seconds")
         case "application_name":
@@ -93,7 +95,7 @@ def _is_pooler(host: str) -> bool:
 
 def _port(text: str) -> int:
     if not (text.isdecimal() and 1 <= int(text) <= 65535):
-        raise _refused(f"its port must be a whole number from 1 to 65535, not {text!r}")
+        raise _refused(f"port={text!r} is not a whole number from 1 to 65535")
     return int(text)
 
 

@@ -16,13 +16,22 @@ import apsw
 from clew.db.database import BatchOperation, I, Operation, Transaction, closed, operating, refuse_nested
 from clew.db.dialect import SQLITE_WORDS, for_sqlite
 from clew.db.migrate import bring_up_to_date
-from clew.db.sqlite_connection import drive, not_opened, open_connection, operate, patiently, translated
+from clew.db.sqlite_connection import (
+    MEMORY,
+    drive,
+    new_connection,
+    not_opened,
+    open_reader,
+    operate,
+    patiently,
+    settle,
+    translated,
+)
 from clew.db.sqlite_writer import Writer
 from clew.errors import ClewError, Misconfigured
 
 T = TypeVar("T")
 
-MEMORY = ":memory:"
 APPLICATION_ID = int.from_bytes(b"Clew", "big")
 READERS = 4
 
@@ -31,15 +40,14 @@ class Sqlite:
     """A SQLite database that is open. Made by `open_sqlite`."""
 
     def __init__(self, path: str, connection: apsw.Connection) -> None:
-        self._path = path
-        self._writer = Writer(connection)
         self._here: Reader | None = None if path == MEMORY else Reader(path)
         self._pool = None if path == MEMORY else ReaderPool(path)
-        self._closed = False
+        self._writer = Writer(connection)
+        self._closing: asyncio.Task[None] | None = None
 
     async def read(self, operation: Operation[T], *, short: bool = False) -> T:
         refuse_nested()
-        if self._closed:
+        if self._closing is not None:
             raise closed()
         if self._pool is None or self._here is None:
             return await self._writer.submit(operation, reads=True)
@@ -63,21 +71,23 @@ class Sqlite:
         return await self.write(batch_of_one)
 
     async def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        await asyncio.to_thread(self._writer.close)
+        self._closing = self._closing or asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        """The writer goes last: the last connection puts what it wrote into the file, and a reader cannot."""
         if self._here is not None:
             self._here.close()
         if self._pool is not None:
             await asyncio.to_thread(self._pool.close)
+        await asyncio.to_thread(self._writer.close)
 
 
 class Reader:
     """A connection that only reads, used by one thread at a time."""
 
     def __init__(self, path: str) -> None:
-        self._connection = open_connection(path, readonly=True)
+        self._connection = open_reader(path)
         self._lock = threading.Lock()
 
     def run(self, operation: Operation[T]) -> T:
@@ -102,7 +112,7 @@ class ReaderPool:
         self._path = path
         self._mine = threading.local()
         self._readers: list[Reader] = []
-        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="clew-reader", initializer=self._open)
+        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="clew-reader")
 
     async def run(self, operation: Operation[T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, operation)
@@ -112,13 +122,20 @@ class ReaderPool:
         for reader in self._readers:
             reader.close()
 
-    def _open(self) -> None:
-        self._mine.reader = Reader(self._path)
-        self._readers.append(self._mine.reader)
-
     def _run(self, operation: Operation[T]) -> T:
-        reader: Reader = self._mine.reader
-        return reader.run(operation)
+        return self._reader().run(operation)
+
+    def _reader(self) -> Reader:
+        """The reader of this thread, opened when it first has something to read."""
+        reader: Reader | None = getattr(self._mine, "reader", None)
+        if reader is None:
+            try:
+                reader = Reader(self._path)
+            except (apsw.Error, OSError) as error:
+                raise translated(error) from error
+            self._mine.reader = reader
+            self._readers.append(reader)
+        return reader
 
 
 class SqliteMigrator:
@@ -127,15 +144,12 @@ class SqliteMigrator:
     engine = "sqlite"
     words = SQLITE_WORDS
 
-    def __init__(self, path: str, connection: apsw.Connection) -> None:
-        self._path = path
+    def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
     async def versions(self) -> set[int] | None:
         if self._connection.pragma("application_id") == APPLICATION_ID:
             return {number for (number,) in self._connection.execute("SELECT number FROM migration")}
-        if self._connection.execute("SELECT count(*) FROM sqlite_schema").get:
-            raise Misconfigured(f"{self._path} holds something else than a Clew store: name another file")
         self._connection.pragma("application_id", APPLICATION_ID)
         return None
 
@@ -148,15 +162,17 @@ class SqliteMigrator:
 
 async def open_sqlite(path: str) -> Sqlite:
     """Open a database file, or `:memory:`, at the present schema."""
-    return Sqlite(path, await asyncio.to_thread(prepare, path))
+    return await asyncio.to_thread(_open, path)
 
 
 def prepare(path: str, *, from_schema: bool = True) -> apsw.Connection:
     """A writing connection to a database at the present schema."""
     try:
-        connection = open_connection(path)
+        connection = new_connection(path)
         try:
-            _migrate(path, connection, from_schema)
+            _refuse_foreign(path, connection)
+            settle(connection)
+            _migrate(connection, from_schema)
         except BaseException:
             connection.close()
             raise
@@ -165,7 +181,23 @@ def prepare(path: str, *, from_schema: bool = True) -> apsw.Connection:
     return connection
 
 
-def _migrate(path: str, connection: apsw.Connection, from_schema: bool) -> None:
+def _open(path: str) -> Sqlite:
+    connection = prepare(path)
+    try:
+        return Sqlite(path, connection)
+    except (apsw.Error, OSError) as error:
+        connection.close()
+        raise not_opened(path, error) from error
+
+
+def _refuse_foreign(path: str, connection: apsw.Connection) -> None:
+    """Leave a file of somebody else as it is."""
+    mine = connection.pragma("application_id") == APPLICATION_ID
+    if not mine and connection.execute("SELECT count(*) FROM sqlite_schema").get:
+        raise Misconfigured(f"{path} holds something else than a Clew store: name another file")
+
+
+def _migrate(connection: apsw.Connection, from_schema: bool) -> None:
     patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
-    drive(bring_up_to_date(SqliteMigrator(path, connection), from_schema=from_schema))
+    drive(bring_up_to_date(SqliteMigrator(connection), from_schema=from_schema))
     connection.execute("COMMIT")

@@ -23,6 +23,7 @@ from clew.errors import ClewError, Misconfigured
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
+MEMORY = ":memory:"
 BUSY_MS = 10_000
 CACHE_KIB = 65_536
 MMAP_BYTES = 1 << 40  # as much as SQLite takes, which is about 2 GiB
@@ -32,7 +33,7 @@ PATIENCE = 30.0
 UNIQUE = (apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY)
 
 
-class Driven:
+class SqliteTransaction:
     """A transaction over an apsw connection. After an error it takes no more statements, as on PostgreSQL."""
 
     __slots__ = ("_connection", "failed")
@@ -73,7 +74,7 @@ class Driven:
 
 def operate(connection: apsw.Connection, operation: Operation[T]) -> T:
     """Run an operation to its end, here and now, in the transaction that this connection is in."""
-    transaction = Driven(connection)
+    transaction = SqliteTransaction(connection)
     outcome = drive(operation(transaction))
     if transaction.failed:
         raise NotDriven("an operation went on after a statement failed")
@@ -98,15 +99,26 @@ def bind(params: Sequence[Any]) -> Sequence[Any]:
     return params
 
 
-def open_connection(path: str, *, readonly: bool = False) -> apsw.Connection:
-    """Open the database file, ready for several processes."""
-    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    if path != ":memory:" and not readonly:
+def new_connection(path: str) -> apsw.Connection:
+    """A connection that may write, with nothing in the file changed yet."""
+    if path != MEMORY:
         _make_private(Path(path))
-    connection = apsw.Connection(path, flags=flags, statementcachesize=STATEMENT_CACHE)
-    connection.set_busy_timeout(BUSY_MS)
-    patiently(lambda: _settle(connection, readonly))
-    return connection
+    return _connected(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+
+
+def settle(connection: apsw.Connection) -> None:
+    """Make a writing connection durable, and safe beside other processes."""
+    patiently(lambda: connection.pragma("journal_mode", "wal"))
+    connection.pragma("synchronous", "full")
+    connection.pragma("fullfsync", True)  # macOS: through the drive's own cache
+    connection.pragma("checkpoint_fullfsync", True)
+    connection.pragma("foreign_keys", True)
+    connection.pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
+
+
+def open_reader(path: str) -> apsw.Connection:
+    """A connection that only reads."""
+    return _connected(path, apsw.SQLITE_OPEN_READONLY)
 
 
 def not_opened(path: str, error: Exception) -> ClewError:
@@ -152,12 +164,10 @@ def _make_private(file: Path) -> None:
     file.touch(exist_ok=True, mode=0o600)
 
 
-def _settle(connection: apsw.Connection, readonly: bool) -> None:
-    if not readonly:
-        connection.pragma("journal_mode", "wal")
-        connection.pragma("synchronous", "full")
-        connection.pragma("foreign_keys", True)
-        connection.pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
+def _connected(path: str, flags: int) -> apsw.Connection:
+    connection = apsw.Connection(path, flags=flags, statementcachesize=STATEMENT_CACHE)
+    connection.set_busy_timeout(BUSY_MS)
     connection.pragma("mmap_size", MMAP_BYTES)
     connection.pragma("cache_size", -CACHE_KIB)
     connection.pragma("temp_store", "memory")
+    return connection

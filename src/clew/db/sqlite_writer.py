@@ -130,6 +130,12 @@ class Writer:
     def _carry_out(self, group: list[Job[Any]]) -> None:
         """Give every job of the group its outcome, on disk."""
         try:
+            patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+        except Exception as error:  # nobody's fault: nobody is tried again
+            for job in group:
+                job.error = translated(error)
+            return
+        try:
             self._together(group)
         except Exception as error:
             self._roll_back()
@@ -140,7 +146,6 @@ class Writer:
                 self._carry_out([job])
 
     def _together(self, group: list[Job[Any]]) -> None:
-        patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"))
         run = self._alone if len(group) == 1 else self._in_savepoint
         for job in group:
             if job.begin():

@@ -98,9 +98,9 @@ async def owner_of(tx: Transaction, scope: Scope, thread_id: str) -> Scope:
     """
     row = await tx.one(
         """
-        SELECT owner FROM clew.thread WHERE owner = $1 AND id = $2
-        UNION ALL SELECT owner FROM clew.thread WHERE id = $2 AND minted = 1
-        LIMIT 1
+        SELECT owner, 0 AS distance FROM clew.thread WHERE owner = $1 AND id = $2
+        UNION ALL SELECT owner, 1 FROM clew.thread WHERE id = $2 AND minted = 1
+        ORDER BY distance LIMIT 1
         """,
         scope.owner,
         thread_id,

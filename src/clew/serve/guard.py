@@ -7,11 +7,12 @@ must say that it is JSON, which a page cannot do without asking first.
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import re
 
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d+)?")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
@@ -27,38 +28,40 @@ class Guard:
         await (refusal or self._app)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-        if not self._known(_host(headers.get(b"host", ""))):
+        hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
+        if len(hosts) != 1 or not self._known(_host(hosts[0])):
             return _refused(421, "This server does not answer to that Host")
-        origin = headers.get(b"origin")
-        if origin is not None and not self._known(_host(urlsplit(origin).netloc)):
+        if not all(self._known(_host(origin.partition("://")[2])) for origin in origins):
             return _refused(403, "Requests from that Origin are not taken")
-        if scope["method"] in ("POST", "PUT", "PATCH") and _media_type(headers) != "application/json":
+        if scope["method"] in ("POST", "PUT", "PATCH") and _media_type(scope) != "application/json":
             return _refused(415, "The body must be application/json")
         return None
 
-    def _known(self, host: str) -> bool:
-        return bool(host) if self._hosts is None else host in self._hosts
+    def _known(self, host: str | None) -> bool:
+        return host is not None and (self._hosts is None or host in self._hosts)
 
 
 def hosts_for(address: str) -> frozenset[str] | None:
     """The hosts that a server bound to this address answers to."""
-    return LOOPBACK if is_loopback(address) else None
+    return LOOPBACK | {address} if is_loopback(address) else None
 
 
 def is_loopback(address: str) -> bool:
     return address in ("localhost", "::1") or address.startswith("127.")
 
 
-def _host(authority: str) -> str:
-    """The host of `host:port`, in lower case; an IPv6 address keeps its brackets."""
-    if authority.startswith("["):
-        return authority.partition("]")[0].lower() + "]"
-    return authority.partition(":")[0].lower()
+def _values(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1") for given, value in scope["headers"] if given == name]
 
 
-def _media_type(headers: dict[bytes, str]) -> str:
-    return headers.get(b"content-type", "").partition(";")[0].strip().lower()
+def _host(authority: str) -> str | None:
+    """The host of `host:port`, in lower case, or None where it is neither; an IPv6 address keeps its brackets."""
+    found = AUTHORITY.fullmatch(authority.lower())
+    return found[1] if found else None
+
+
+def _media_type(scope: Scope) -> str:
+    return ",".join(_values(scope, b"content-type")).partition(";")[0].strip().lower()
 
 
 def _refused(status: int, message: str) -> Response:

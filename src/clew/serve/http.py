@@ -18,9 +18,12 @@ from starlette.types import Receive, Scope, Send
 
 from clew import __version__
 from clew.app import Clew, open_clew
-from clew.errors import ClewError, Misconfigured
+from clew.errors import ClewError, Misconfigured, TooLarge
+from clew.serve.body import handed_on, read_body
 from clew.serve.guard import Guard, hosts_for, is_loopback
+from clew.serve.jsonrpc import Unreadable, read_message
 from clew.serve.mcp import mcp_server
+from clew.scope import Principal
 from clew.settings import Settings
 
 GRACE = 30
@@ -29,24 +32,40 @@ GRACE = 30
 class McpEndpoint:
     """The SDK's endpoint as a route of ours. It is stateless, so there is no stream to listen to and none to end."""
 
-    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+    def __init__(self, manager: StreamableHTTPSessionManager, largest_body: int) -> None:
         self._manager = manager
+        self._largest_body = largest_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] == "POST":
-            await self._manager.handle_request(scope, receive, send)
-        else:
+        if scope["method"] != "POST":
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+            return
+        try:
+            body = await read_body(scope, receive, self._largest_body)
+            if body is None:
+                return
+            read_message(body)
+        except Unreadable as unreadable:
+            await Response(unreadable.answer, 400, media_type="application/json")(scope, receive, send)
+        except TooLarge as error:
+            await refusal(error)(scope, receive, send)
+        else:
+            await self._manager.handle_request(scope, handed_on(body, receive), send)
 
 
-def http_app(clew: Clew, settings: Settings) -> Starlette:
+def refusal(error: ClewError) -> Response:
+    """A refusal over plain HTTP."""
+    return JSONResponse({"error": {"code": error.code, "message": error.message}}, error.status)
+
+
+def http_app(clew: Clew, principal: Principal, settings: Settings) -> Starlette:
     """The ASGI application over an open memory, which it closes when it shuts down."""
 
     async def ready() -> Clew:
         return clew
 
     manager = StreamableHTTPSessionManager(
-        mcp_server(clew.tools, ready, settings.principal), stateless=True, max_request_body_size=settings.max_body
+        mcp_server(clew.tools, ready, principal), stateless=True, max_request_body_size=settings.max_body
     )
 
     @asynccontextmanager
@@ -64,12 +83,12 @@ def http_app(clew: Clew, settings: Settings) -> Starlette:
         try:
             await clew.ready()
         except ClewError as error:
-            return JSONResponse({"status": "unavailable", "error": error.message}, 503)
+            return refusal(error)
         return JSONResponse({"status": "ready"})
 
     return Starlette(
         routes=[
-            Route("/mcp", McpEndpoint(manager)),
+            Route("/mcp", McpEndpoint(manager, settings.max_body)),
             Route("/healthz", healthz),
             Route("/readyz", readyz),
         ],
@@ -85,6 +104,7 @@ async def serve_http(settings: Settings, *, insecure: bool = False) -> None:
             f"Anyone who reaches {settings.host} could read and change everything: listen on 127.0.0.1, or say "
             "--insecure if something in front of Clew decides who may call"
         )
+    principal = settings.principal
     listener = _listen(settings.host, settings.port)
     try:
         clew = await open_clew(settings)
@@ -95,7 +115,7 @@ async def serve_http(settings: Settings, *, insecure: bool = False) -> None:
     shown = f"[{host}]" if ":" in host else host
     print(f"Clew {__version__} serves MCP at http://{shown}:{port}/mcp", file=sys.stderr, flush=True)
     config = uvicorn.Config(
-        http_app(clew, settings),
+        http_app(clew, principal, settings),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -108,6 +128,8 @@ def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
+    except socket.gaierror:
+        raise Misconfigured(f"{host} is no address of this machine: choose another with --host") from None
     except OSError as error:
         raise Misconfigured(
             f"Port {port} of {host} cannot be taken ({error.strerror}): stop what listens there, or choose another "

@@ -21,22 +21,27 @@ class Opening:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._task = asyncio.create_task(open_clew(settings))
-        self._task.add_done_callback(_tell)
+        self._task = self._start()
 
     async def ready(self) -> Clew:
         """The open memory, or the error that kept it from opening."""
-        if self._task.done() and (self._task.cancelled() or self._task.exception()):
-            self._task = asyncio.create_task(open_clew(self._settings))
-            self._task.add_done_callback(_tell)
+        if self._task.done() and self._task.exception():
+            self._task = self._start()
         return await asyncio.shield(self._task)
 
     async def close(self) -> None:
+        """Close what is open; what is still opening is given up."""
+        self._task.cancel()
         try:
             clew = await self._task
-        except ClewError:
+        except (ClewError, asyncio.CancelledError):
             return
         await clew.close()
+
+    def _start(self) -> asyncio.Task[Clew]:
+        task = asyncio.create_task(open_clew(self._settings))
+        task.add_done_callback(_tell)
+        return task
 
 
 def _tell(task: asyncio.Task[Clew]) -> None:

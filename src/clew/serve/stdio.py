@@ -7,12 +7,10 @@ in and read the answers.
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
-import threading
 from contextlib import suppress
-from typing import BinaryIO
+from typing import Any
 
 import anyio
 import mcp_types as types
@@ -21,48 +19,13 @@ from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream,
 from mcp.shared.message import SessionMessage
 
 from clew.app import registry
-from clew.serve.lines import Unreadable, read_message
+from clew.serve.jsonrpc import Unreadable, read_message
 from clew.serve.mcp import mcp_server
 from clew.serve.opening import Opening
+from clew.serve.wire import Wire
 from clew.settings import Settings
 
 PATIENCE = 30.0
-
-
-class Wire:
-    """Standard input and output, taken away from everything else in the process."""
-
-    def __init__(self) -> None:
-        self._input: BinaryIO = os.fdopen(os.dup(0), "rb")
-        self._output: BinaryIO = os.fdopen(os.dup(1), "wb")
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.dup2(2, 1)  # whatever prints, prints to standard error
-        os.close(nothing)
-        self._writing = asyncio.Lock()
-
-    def lines(self) -> asyncio.Queue[bytes]:
-        """The lines of the input as they come; an empty one is the end."""
-        queue: asyncio.Queue[bytes] = asyncio.Queue(64)
-        loop = asyncio.get_running_loop()
-
-        def read() -> None:
-            with suppress(RuntimeError):  # the loop is gone: so is the reader of the queue
-                for line in self._input:
-                    asyncio.run_coroutine_threadsafe(queue.put(line), loop).result()
-                asyncio.run_coroutine_threadsafe(queue.put(b""), loop).result()
-
-        threading.Thread(target=read, name="clew-stdin", daemon=True).start()
-        return queue
-
-    async def write(self, line: bytes) -> None:
-        async with self._writing:
-            await asyncio.to_thread(self._put, line + b"\n")
-
-    def _put(self, line: bytes) -> None:
-        with suppress(BrokenPipeError):  # the client is gone; its input ends too
-            self._output.write(line)
-            self._output.flush()
 
 
 class Session:
@@ -73,7 +36,7 @@ class Session:
         self._under_way: set[str | int] = set()
         self._settled = asyncio.Event()
 
-    async def serve(self, server: Server) -> None:
+    async def serve(self, server: Server[Any]) -> None:
         to_server, from_client = create_context_streams[SessionMessage | Exception](0)
         to_client, from_server = create_context_streams[SessionMessage](0)
         async with anyio.create_task_group() as tasks:
@@ -105,16 +68,17 @@ class Session:
             async for sent in from_server:
                 message = sent.message
                 await self._wire.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode())
-                if isinstance(message, (types.JSONRPCResponse, types.JSONRPCError)) and message.id is not None:
+                if isinstance(message, (types.JSONRPCResponse, types.JSONRPCError)):
                     self._done(message.id)
 
     def _forget_cancelled(self, message: types.JSONRPCNotification) -> None:
         """A call that the client cancelled gets no answer."""
         if message.method == "notifications/cancelled":
-            self._done((message.params or {}).get("requestId", ""))
+            self._done((message.params or {}).get("requestId"))
 
-    def _done(self, id: str | int) -> None:
-        self._under_way.discard(id)
+    def _done(self, id: object) -> None:
+        if isinstance(id, (str, int)):
+            self._under_way.discard(id)
         if not self._under_way:
             self._settled.set()
 
@@ -128,12 +92,13 @@ class Session:
 
 async def serve_stdio(settings: Settings) -> None:
     """Serve one client until its input ends, or until we are asked to stop."""
+    principal = settings.principal
     opening = Opening(settings)
-    stop = asyncio.ensure_future(Session(Wire()).serve(mcp_server(registry(), opening.ready, settings.principal)))
+    session = asyncio.ensure_future(Session(Wire()).serve(mcp_server(registry(), opening.ready, principal)))
     if sys.platform != "win32":
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.cancel)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, session.cancel)
     try:
         with suppress(asyncio.CancelledError):
-            await stop
+            await session
     finally:
         await opening.close()

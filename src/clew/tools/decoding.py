@@ -12,11 +12,12 @@ from typing import Any
 
 import msgspec
 
-from clew.core.content import check_characters
+from clew.core.content import check_json
 from clew.core.shapes import in_words, schema_of
 from clew.errors import BadValue
 
-WHOLE = re.compile(r"[+-]?\d{1,18}(\.0+)?")
+WHOLE = re.compile(r"[+-]?[0-9]{1,18}(\.0+)?")
+WRONG = (msgspec.ValidationError, UnicodeError, RecursionError)
 TRUTH = {"true": True, "false": False}
 CHECKED_LATER = frozenset({"user_id"})
 
@@ -32,12 +33,10 @@ class Decoder:
     def decode(self, raw: object) -> Any:
         try:
             arguments = msgspec.convert(raw, self._arguments)
-        except (msgspec.ValidationError, RecursionError):
+        except WRONG:
             arguments = self._decode_as_meant(raw)
         for name in self._checked:
-            value = getattr(arguments, name)
-            if type(value) is str:
-                check_characters(name, value)
+            check_json(name, getattr(arguments, name))
         return arguments
 
     def _decode_as_meant(self, raw: object) -> Any:
@@ -46,7 +45,7 @@ class Decoder:
         meant = {name: self._as_meant(name, value) for name, value in raw.items()}
         try:
             return msgspec.convert(meant, self._arguments)
-        except (msgspec.ValidationError, RecursionError):
+        except WRONG:
             raise self._refusal(meant) from None
 
     @cached_property
@@ -85,7 +84,7 @@ class Decoder:
 def _fits(value: object, type: object) -> bool:
     try:
         msgspec.convert(value, type)
-    except (msgspec.ValidationError, RecursionError):
+    except WRONG:
         return False
     return True
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import json
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import msgspec
 from clew.core.model import Request
 from clew.core.shapes import Schema, schema_of
 from clew.db.database import Database
-from clew.errors import BadValue, unknown_tool
+from clew.errors import unknown_tool
 from clew.memory import threads
 from clew.scope import Principal, Scope
 from clew.tools.arguments import RequestId, UserId
@@ -104,10 +105,7 @@ class Tool:
         request_id = None if self.read_only else arguments.request_id
         if request_id is None:
             return None
-        try:
-            meaning = msgspec.json.encode([self.name, own], order="deterministic")
-        except (TypeError, ValueError, RecursionError):
-            raise BadValue("The arguments must hold only what JSON can say, and no lone surrogates") from None
+        meaning = json.dumps([self.name, own], sort_keys=True).encode()
         return Request(request_id, self._request_scope(own), hashlib.sha256(meaning).digest())
 
     def _request_scope(self, own: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
-"""Lines of JSON-RPC: read as messages, or answered with the error that they deserve.
+"""JSON-RPC messages: read, or answered with the error that they deserve.
 
-The SDK's own reader drops a line that it cannot read, and the client waits for ever. Here such a line is answered,
-with its id where one can be found.
+What the SDK cannot read it drops in silence over stdio, and over HTTP it answers in the words of its libraries. So
+messages are read here first, and only what is one goes on to the SDK.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import mcp_types as types
 from pydantic import ValidationError
 
 PARSE_ERROR, INVALID_REQUEST = types.PARSE_ERROR, types.INVALID_REQUEST
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
 class Unreadable(Exception):
-    """A line that is no message; holds the answer to send."""
+    """What came is no message; holds the answer to send."""
 
     def __init__(self, code: int, message: str, id: object) -> None:
         super().__init__(message)
@@ -26,18 +26,15 @@ class Unreadable(Exception):
         self.answer = json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode()
 
 
-def read_message(line: bytes) -> types.JSONRPCMessage:
-    """The message in a line."""
+def read_message(raw: bytes) -> types.JSONRPCMessage:
+    """The message in these bytes."""
     try:
-        return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        message = types.jsonrpc_message_adapter.validate_json(raw, by_name=False)
     except ValidationError:
-        pass
-    try:
-        text = line.decode()
-    except UnicodeDecodeError:
-        text = line.decode(errors="replace")
-        raise Unreadable(PARSE_ERROR, "The message is not UTF-8", find_id(text)) from None
-    raise _why(text)
+        raise _why(raw) from None
+    if isinstance(message, types.JSONRPCNotification) and b'"id"' in raw and "id" in json.loads(raw):
+        raise Unreadable(INVALID_REQUEST, "The id of a request must be a string or a whole number", None)
+    return message
 
 
 def find_id(text: str) -> str | int | None:
@@ -57,23 +54,24 @@ def find_id(text: str) -> str | int | None:
     return None
 
 
-def _why(text: str) -> Unreadable:
-    """What is wrong with a line that is UTF-8."""
+def _why(raw: bytes) -> Unreadable:
+    """What is wrong with bytes that are no message."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return Unreadable(PARSE_ERROR, "The message is not UTF-8", find_id(raw.decode(errors="replace")))
     id = find_id(text)
     try:
         value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         return Unreadable(INVALID_REQUEST, "The message is nested too deeply", id)
+    except UnicodeEncodeError:
+        return Unreadable(INVALID_REQUEST, "The message holds a lone surrogate: remove it", id)
     except ValueError:
         return Unreadable(PARSE_ERROR, "The message is not JSON", id)
     if not isinstance(value, dict):
         return Unreadable(INVALID_REQUEST, "A message must be a JSON object; batches are not taken", None)
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return Unreadable(INVALID_REQUEST, "The message holds a lone surrogate: remove it", id)
-    except RecursionError:
-        return Unreadable(INVALID_REQUEST, "The message is nested too deeply", id)
     return Unreadable(INVALID_REQUEST, "The message is not a JSON-RPC 2.0 request, notification or response", id)
 
 
