@@ -1,7 +1,7 @@
 """Floors: the same statements with nothing around them.
 
-For SQLite one `apsw` connection carries out what one `record_interaction` carries out, each with a commit of its own and
-`synchronous=FULL`; the parameters are made before the clock starts. For PostgreSQL `pgbench` does.
+For SQLite one `apsw` connection carries out what one `record_interaction` carries out, each with a commit of its own
+and `synchronous=FULL`; the parameters are made before the clock starts. For PostgreSQL `pgbench` does.
 """
 
 from __future__ import annotations
@@ -135,6 +135,7 @@ UPDATE clew.thread SET title = NULL, updated_at = :t_updated_at::bigint + 1, nex
        version = :t_version + 1, token_clock = :t_token_clock + 258, user_entries = :t_user_entries + 1,
        agent_entries = :t_agent_entries + 1
 WHERE owner = {OWNER} AND id = {THREAD};
-UPDATE clew.owner SET next_id = :o_next_id + 2, entries = :o_entries + 2, bytes = :o_bytes::bigint + 1000 WHERE id = {OWNER};
+UPDATE clew.owner SET next_id = :o_next_id + 2, entries = :o_entries + 2, bytes = :o_bytes::bigint + 1000
+WHERE id = {OWNER};
 COMMIT;
 """

@@ -34,9 +34,7 @@ def record(memory: Memory, store: Store, chance: random.Random) -> Call:
 
     async def call() -> None:
         owner, id = store.any(chance)
-        await memory.record_interaction(
-            conversation_id=id, user_message=TEXT, assistant_response=TEXT, user_id=owner
-        )
+        await memory.record_interaction(conversation_id=id, user_message=TEXT, assistant_response=TEXT, user_id=owner)
 
     return call
 

@@ -31,7 +31,9 @@ def measure(report: Report) -> None:
     """The start of a program, of the command line and of a server over standard input and output."""
     bare = median(_timed([sys.executable, "-c", "pass"]) for _ in range(ROUNDS))
     imported = median(_timed([sys.executable, "-c", "import clew"]) for _ in range(ROUNDS))
-    report.add(Figure("`import clew`", imported - bare, " s", at_most=0.15, detail=f"a bare Python starts in {bare:.3f} s"))
+    report.add(
+        Figure("`import clew`", imported - bare, " s", at_most=0.15, detail=f"a bare Python starts in {bare:.3f} s")
+    )
     helped = median(_timed([CLEW, "--help"]) for _ in range(ROUNDS))
     report.add(Figure("`clew --help`", helped, " s", at_most=0.4))
     report.add(Figure("`clew stdio`, first answer", median(_first_answer() for _ in range(ROUNDS)), " s", at_most=1.2))

@@ -30,6 +30,7 @@ from tests.support.engines import (
     opened,
     queued_up,
     stored,
+    writers_held,
 )
 from tests.support.stores import sqlite_url
 
@@ -241,12 +242,15 @@ async def test_closing_twice_is_as_good_as_once(database: Database) -> None:
 
 @WAYS_TO_WRITE
 async def test_closing_finishes_what_has_begun_and_refuses_or_stores_the_rest(
-    database: Database, url: str, way: Add
+    database: Database, url: str, engine: str, way: Add
 ) -> None:
     wanted = [str(n) for n in range(40)]
-    calls = [asyncio.create_task(way(database, name)) for name in wanted]
-    await queued_up()
-    await asyncio.wait_for(database.close(), LONGEST_WAIT)
+    async with writers_held(database, engine):
+        calls = [asyncio.create_task(way(database, name)) for name in wanted]
+        await queued_up()
+        closing = asyncio.create_task(database.close())
+        await asyncio.sleep(0.05)
+    await asyncio.wait_for(closing, LONGEST_WAIT)
     outcomes = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), LONGEST_WAIT)
     answered = [name for name, outcome in zip(wanted, outcomes, strict=True) if not isinstance(outcome, Exception)]
     assert all(outcome is None or isinstance(outcome, Unavailable) for outcome in outcomes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -24,13 +25,14 @@ from tests.support.stores import PostgresStores
 
 pytestmark = pytest.mark.postgres
 
+VERSION = int(os.environ.get("CLEW_TEST_PG_VERSION", "18"))
 WHAT_TO_CHECK = r"could not be reached within .* s: check the host and port .* server runs, or .* CLEW_PG_WAIT"
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Postgres]:
     """A server of our own, reached over TCP and without TLS."""
-    with postgres.start() as started:
+    with postgres.start(version=VERSION) as started:
         yield started
 
 
@@ -93,7 +95,7 @@ async def test_a_server_that_starts_late_is_waited_for() -> None:
     )
     await asyncio.sleep(1)
     assert not opening.done()
-    server = await asyncio.to_thread(postgres.start, port=port)
+    server = await asyncio.to_thread(postgres.start, version=VERSION, port=port)
     try:
         database = await asyncio.wait_for(opening, LONGEST_WAIT)
         await add(database, "in time")
@@ -104,13 +106,13 @@ async def test_a_server_that_starts_late_is_waited_for() -> None:
 
 
 async def test_a_server_that_was_restarted_between_calls_costs_at_most_one_call(folder: str) -> None:
-    server = await asyncio.to_thread(postgres.start, folder)
+    server = await asyncio.to_thread(postgres.start, folder, VERSION)
     try:
         async with clew.connect(server.tcp_url) as memory:
             made = await memory.create_conversation(user_id="alice")
             await asyncio.gather(*[memory.get_conversation(conversation_id=made["id"]) for _ in range(8)])
             await asyncio.to_thread(server.stop, "fast")
-            server = await asyncio.to_thread(postgres.start, folder, port=server.port)
+            server = await asyncio.to_thread(postgres.start, folder, VERSION, port=server.port)
             with suppress(Unavailable):
                 await memory.add_message(conversation_id=made["id"], role="user", content="perhaps")
             await memory.add_message(conversation_id=made["id"], role="user", content="surely")
@@ -124,7 +126,7 @@ async def test_a_call_while_the_server_is_away_says_so_and_later_ones_work(
     folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLEW_PG_WAIT", "0.3")
-    server = await asyncio.to_thread(postgres.start, folder)
+    server = await asyncio.to_thread(postgres.start, folder, VERSION)
     try:
         async with clew.connect(server.tcp_url) as memory:
             made = await memory.create_conversation(user_id="alice")
@@ -133,7 +135,7 @@ async def test_a_call_while_the_server_is_away_says_so_and_later_ones_work(
                 await memory.add_message(conversation_id=made["id"], role="user", content="lost")
             with pytest.raises(Unavailable):
                 await memory.fetch_chat_history(conversation_id=made["id"])
-            server = await asyncio.to_thread(postgres.start, folder, port=server.port)
+            server = await asyncio.to_thread(postgres.start, folder, VERSION, port=server.port)
             await memory.add_message(conversation_id=made["id"], role="user", content="kept")
             history = await memory.fetch_chat_history(conversation_id=made["id"])
             assert [message["content"] for message in history["messages"]] == ["kept"]
@@ -142,7 +144,7 @@ async def test_a_call_while_the_server_is_away_says_so_and_later_ones_work(
 
 
 async def test_many_calls_while_the_server_is_away_are_all_answered_within_the_wait(folder: str) -> None:
-    server = await asyncio.to_thread(postgres.start, folder)
+    server = await asyncio.to_thread(postgres.start, folder, VERSION)
     try:
         database = await open_database(server.tcp_url, pool=5, wait=0.3)
         await asyncio.to_thread(server.stop, "immediate")

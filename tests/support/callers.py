@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -123,25 +123,15 @@ class McpCaller:
 
 
 class OpenWay:
-    """Both callers of a way in; each is opened when it is first needed."""
+    """Both callers of a way in; the pinned one is opened when it is first needed."""
 
-    def __init__(self, stack: ExitStack, opening: Callable[[str], AbstractContextManager[Caller]]) -> None:
-        self._stack = stack
-        self._opening = opening
-        self._open: dict[str, Caller] = {}
+    def __init__(self, stack: ExitStack, opening: Callable[[str | None], AbstractContextManager[Caller]]) -> None:
+        self._open = lambda user: stack.enter_context(opening(user))
+        self.trusted = self._open(None)
 
-    @property
-    def trusted(self) -> Caller:
-        return self._as("")
-
-    @property
+    @cached_property
     def pinned(self) -> Caller:
-        return self._as(PINNED)
-
-    def _as(self, user: str) -> Caller:
-        if user not in self._open:
-            self._open[user] = self._stack.enter_context(self._opening(user))
-        return self._open[user]
+        return self._open(PINNED)
 
 
 @contextmanager
@@ -149,7 +139,7 @@ def python_way(portal: BlockingPortal, url: str) -> Iterator[Way]:
     """`clew.connect` over a database."""
 
     @contextmanager
-    def opening(user: str) -> Iterator[Caller]:
+    def opening(user: str | None) -> Iterator[Caller]:
         with portal.wrap_async_context_manager(clew.connect(url, user=user)) as memory:
             yield PythonCaller(portal, memory)
 
@@ -162,9 +152,9 @@ def stdio_way(portal: BlockingPortal, url: str, folder: Path) -> Iterator[Way]:
     """`clew stdio` over a database, through the handshake."""
 
     @contextmanager
-    def opening(user: str) -> Iterator[Caller]:
+    def opening(user: str | None) -> Iterator[Caller]:
         command = StdioServerParameters(
-            command=clew_command(), args=["stdio"], env={"CLEW_DATABASE_URL": url, "CLEW_USER": user}
+            command=clew_command(), args=["stdio"], env={"CLEW_DATABASE_URL": url, **_pinning(user)}
         )
         log = folder / f"stdio-{user}.log"
         with log.open("w+") as errors:
@@ -182,9 +172,9 @@ def http_way(portal: BlockingPortal, url: str, folder: Path) -> Iterator[Way]:
     """`clew serve` over a database, through the newest protocol that both sides speak."""
 
     @contextmanager
-    def opening(user: str) -> Iterator[Caller]:
+    def opening(user: str | None) -> Iterator[Caller]:
         with (
-            http_server(folder, url, CLEW_USER=user) as server,
+            http_server(folder, url, **_pinning(user)) as server,
             portal.wrap_async_context_manager(Client(server.url)) as connected,
         ):
             yield McpCaller(portal, connected)
@@ -192,6 +182,11 @@ def http_way(portal: BlockingPortal, url: str, folder: Path) -> Iterator[Way]:
 
     with ExitStack() as stack:
         yield OpenWay(stack, opening)
+
+
+def _pinning(user: str | None) -> dict[str, str]:
+    """The setting that pins a server to a user; without one it is trusting."""
+    return {} if user is None else {"CLEW_USER": user}
 
 
 async def _await(portal: BlockingPortal, work: Callable[[], Awaitable[Any]]) -> Any:

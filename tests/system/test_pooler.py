@@ -98,13 +98,13 @@ async def test_many_callers_share_two_server_connections(pooler: str) -> None:
     async with clew.connect(pooler) as memory:
         users = [f"user-{n}" for n in range(16)]
         histories = await asyncio.gather(*(exchange(memory, user, 10) for user in users))
-    assert histories == [[f"{user} {n}" for n in range(10)] for user in users]
+    assert [*histories] == [[f"{user} {n}" for n in range(10)] for user in users]
 
 
 async def test_two_processes_worth_of_connections_do_not_meet_each_others_statements(pooler: str) -> None:
     async with clew.connect(pooler) as one, clew.connect(pooler) as other:
         histories = await asyncio.gather(exchange(one, "alice", 20), exchange(other, "bob", 20))
-    assert histories == [[f"alice {n}" for n in range(20)], [f"bob {n}" for n in range(20)]]
+    assert [*histories] == [[f"alice {n}" for n in range(20)], [f"bob {n}" for n in range(20)]]
 
 
 async def test_every_tool_works_without_prepared_statements(pooler: str) -> None:

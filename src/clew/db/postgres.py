@@ -17,7 +17,15 @@ from clew.db.database import BatchOperation, I, NotDriven, Operation, closed, op
 from clew.db.dialect import postgres_words
 from clew.db.migrate import bring_up_to_date
 from clew.db.postgres_batch import Batcher
-from clew.db.postgres_connection import AGAIN, LOST, Connector, PostgresTransaction, Unreachable, translated, unknown_outcome
+from clew.db.postgres_connection import (
+    AGAIN,
+    LOST,
+    Connector,
+    PostgresTransaction,
+    Unreachable,
+    translated,
+    unknown_outcome,
+)
 from clew.db.postgres_url import read_url
 from clew.errors import Misconfigured
 

@@ -37,6 +37,12 @@ def handed_on(body: bytes, receive: Receive) -> Receive:
     return again
 
 
+def json_scope(scope: Scope) -> Scope:
+    """The scope of a request whose body is known to be JSON, said in the one way that everybody understands."""
+    headers = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
+    return {**scope, "headers": [*headers, (b"content-type", b"application/json")]}
+
+
 def _announced(scope: Scope) -> int:
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():

@@ -19,11 +19,11 @@ from starlette.types import Receive, Scope, Send
 from clew import __version__
 from clew.app import Clew, open_clew
 from clew.errors import ClewError, Misconfigured, TooLarge
-from clew.serve.body import handed_on, read_body
+from clew.scope import Principal
+from clew.serve.body import handed_on, json_scope, read_body
 from clew.serve.guard import Guard, hosts_for, is_loopback
 from clew.serve.jsonrpc import Unreadable, read_message
 from clew.serve.mcp import mcp_server
-from clew.scope import Principal
 from clew.settings import Settings
 
 GRACE = 30
@@ -50,7 +50,7 @@ class McpEndpoint:
         except TooLarge as error:
             await refusal(error)(scope, receive, send)
         else:
-            await self._manager.handle_request(scope, handed_on(body, receive), send)
+            await self._manager.handle_request(json_scope(scope), handed_on(body, receive), send)
 
 
 def refusal(error: ClewError) -> Response:
@@ -65,7 +65,10 @@ def http_app(clew: Clew, principal: Principal, settings: Settings) -> Starlette:
         return clew
 
     manager = StreamableHTTPSessionManager(
-        mcp_server(clew.tools, ready, principal), stateless=True, max_request_body_size=settings.max_body
+        mcp_server(clew.tools, ready, principal),
+        stateless=True,
+        json_response=True,  # an event of a stream may have 1 MiB at most in the official clients, a history has more
+        max_request_body_size=settings.max_body,
     )
 
     @asynccontextmanager
@@ -83,7 +86,7 @@ def http_app(clew: Clew, principal: Principal, settings: Settings) -> Starlette:
         try:
             await clew.ready()
         except ClewError as error:
-            return refusal(error)
+            return JSONResponse({"status": "unavailable", "error": error.message}, 503)
         return JSONResponse({"status": "ready"})
 
     return Starlette(
