@@ -16,7 +16,7 @@ import apsw
 
 from bench.stores import TEXT, USERS, Store
 from clew.core.append import Append
-from clew.core.content import message
+from clew.core.drafts import draft_message
 from clew.db.database import Params, Row
 from clew.db.dialect import for_sqlite
 from clew.db.sqlite_connection import bind, drive, new_connection, open_reader, settle
@@ -66,7 +66,7 @@ class Rehearsal:
 
 def interaction(owner: str, thread_id: str) -> Append:
     """What `record_interaction` appends."""
-    drafts = [message("user", TEXT), message("assistant", TEXT)]
+    drafts = [draft_message("user", TEXT), draft_message("assistant", TEXT)]
     return Append(owner, thread_id, drafts, time.time_ns() // 1000)
 
 

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 
 from clew.core.append import Append
-from clew.core.content import message
+from clew.core.drafts import draft_message
 from clew.core.ids import new_id
 from clew.core.model import Draft, Kind
 from clew.db.database import Database, Operation, Transaction
@@ -94,7 +94,7 @@ async def _fill_noisy(database: Database, others: int) -> str:
 
 def _said(owner: str, id: str, messages: int) -> Append:
     roles = ("user", "assistant")
-    return Append(owner, id, [message(roles[n % 2], TEXT) for n in range(messages)], _now())
+    return Append(owner, id, [draft_message(roles[n % 2], TEXT) for n in range(messages)], _now())
 
 
 def _tool_result() -> Draft:

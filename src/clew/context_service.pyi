@@ -2,9 +2,9 @@
 
 from typing import Any, Self
 
+from clew.tools.answers import Conversation
 from clew.tools.conversations import History, Interaction, NewConversation
 from clew.tools.messages import Conversations, FullHistory, NewMessage, Revisions, Updated
-from clew.tools.shapes import Conversation
 
 class SyncMemory:
     def __init__(self, database_url: str | None = ..., *, user: str | None = ...) -> None: ...

@@ -4,9 +4,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from clew.settings import Settings
+from clew.tools.answers import Conversation
 from clew.tools.conversations import History, Interaction, NewConversation
 from clew.tools.messages import Conversations, FullHistory, NewMessage, Revisions, Updated
-from clew.tools.shapes import Conversation
 
 class Memory:
     def __init__(self, settings: Settings) -> None: ...

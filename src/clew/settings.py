@@ -13,7 +13,7 @@ from typing import Annotated, get_args
 import msgspec
 from msgspec import Meta
 
-from clew.core.shapes import in_words
+from clew.core.schemas import in_words
 from clew.errors import ClewError, Misconfigured
 from clew.scope import TRUSTED, Principal, pinned
 

@@ -17,10 +17,10 @@ import pytest
 
 import clew
 from clew.app import registry
-from clew.core import content
+from clew.core import drafts
 from clew.core.append import Append
 from clew.core.model import USER
-from clew.core.shapes import schema_of
+from clew.core.schemas import schema_of
 from clew.db.database import Database
 from clew.memory import log
 from clew.tools.registry import Tool
@@ -288,9 +288,9 @@ async def test_a_user_id_that_cannot_be_one_is_refused_by_every_tool(store: Stor
 @promise("join.taken_id")
 async def test_an_entry_id_that_is_taken_is_refused(store: Store) -> None:
     before = await tables(store.database)
-    draft = content.message(USER, "Under an id of another")
+    draft = drafts.draft_message(USER, "Under an id of another")
     draft.uid = store.message
-    other = content.message(USER, "And another beside it")
+    other = drafts.draft_message(USER, "And another beside it")
     addition = Append("local", store.conversation, [other, draft], 1)
     with pytest.raises(clew.ClewError) as caught:
         await store.database.write_together(log.append, addition)

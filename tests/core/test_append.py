@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from hypothesis import given, strategies as st
 
-from clew.core.append import Answered, Append, Plan, RequestKey, ThreadKey, decide
-from clew.core.model import Draft, Kind, Owner, Request, Thread
+from clew.core.append import Append, Plan, ThreadKey, decide
+from clew.core.model import Draft, Kind, Owner, Thread
+from clew.core.requests import Answered, Request, RequestKey
 from clew.errors import ClewError, Conflict, NotFound
 
 THREADS = [("alice", "one"), ("alice", "two"), ("bob", "one")]
@@ -77,7 +78,7 @@ def empty_store() -> Store:
 requests = st.builds(
     Request,
     id=st.sampled_from(["r1", "r2"]),
-    scope=st.sampled_from(["here", "there"]),
+    within=st.sampled_from(["here", "there"]),
     digest=st.sampled_from([b"these arguments", b"others"]),
 )
 drafts = st.builds(

@@ -126,7 +126,7 @@ class OpenWay:
     """Both callers of a way in; the pinned one is opened when it is first needed."""
 
     def __init__(self, stack: ExitStack, opening: Callable[[str | None], AbstractContextManager[Caller]]) -> None:
-        self._open = lambda user: stack.enter_context(opening(user))
+        self._open: Callable[[str | None], Caller] = lambda user: stack.enter_context(opening(user))
         self.trusted = self._open(None)
 
     @cached_property

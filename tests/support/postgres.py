@@ -164,7 +164,7 @@ class Postgres:
         return (self.directory / "log").read_text(errors="replace")
 
     def stop(self, how: str = "") -> None:
-        """`fast` (a checkpoint, all on disk) or `immediate` (as after a crash); by default as the folder's fate asks."""
+        """`fast` (a checkpoint, all on disk) or `immediate` (as after a crash); by default as the folder asks."""
         atexit.unregister(self.stop)
         if self.watcher.poll() is None:
             self.watcher.communicate(b"done\n")  # dismissed, and reaped

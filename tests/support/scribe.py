@@ -72,6 +72,7 @@ def start(url: str, name: str, count: int, callers: int, conversations: list[str
     return subprocess.Popen(
         [sys.executable, "-m", "tests.support.scribe", url, name, str(count), str(callers), *conversations],
         cwd=ROOT,
+        bufsize=0,  # what one reader has not taken is left for the next
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -93,7 +94,10 @@ def begin(processes: list[subprocess.Popen[bytes]]) -> None:
 def listen_once(process: subprocess.Popen[bytes]) -> Interaction:
     """The first that a process gets acknowledged."""
     assert process.stdout
-    return msgspec.json.decode(process.stdout.readline(), type=Interaction)
+    assert process.stderr
+    line = process.stdout.readline()
+    assert line, process.stderr.read().decode()
+    return msgspec.json.decode(line, type=Interaction)
 
 
 def listen(process: subprocess.Popen[bytes]) -> list[Interaction]:

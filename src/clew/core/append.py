@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import msgspec
 
-from clew.core.model import RANKED, USER, Draft, Owner, Request, Thread
-from clew.errors import ClewError, Conflict, conversation_not_found
+from clew.core.model import RANKED, USER, Draft, Owner, Thread
+from clew.core.requests import Answered, Request, RequestKey, check_request
+from clew.errors import ClewError, conversation_not_found
 
 ThreadKey = tuple[str, str]
-RequestKey = tuple[str, str, str]
 
 
 class Append(msgspec.Struct):
@@ -32,14 +32,7 @@ class Append(msgspec.Struct):
 
     @property
     def request_key(self) -> RequestKey | None:
-        return (self.owner, self.request.scope, self.request.id) if self.request else None
-
-
-class Answered(msgspec.Struct):
-    """What a request wrote when it was first answered, and what it meant."""
-
-    digest: bytes
-    uids: list[str]
+        return (self.owner, self.request.within, self.request.id) if self.request else None
 
 
 class Placed(msgspec.Struct):
@@ -59,12 +52,6 @@ class Plan(msgspec.Struct):
     threads: list[Thread]
     owners: list[Owner]
     answered: list[tuple[RequestKey, Answered, int]]
-
-
-def check_request(request: Request, answered: Answered) -> None:
-    """Refuse a request id that was used for something else."""
-    if answered.digest != request.digest:
-        raise Conflict(f"request_id {request.id!r} was used before with other arguments: use a new one")
 
 
 def decide(

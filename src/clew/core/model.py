@@ -95,14 +95,6 @@ class Draft(msgspec.Struct):
     shown: bool
 
 
-class Request(msgspec.Struct, frozen=True):
-    """A caller's promise to mean the same thing each time: its id, where that id counts, and a digest of the call."""
-
-    id: str
-    scope: str
-    digest: bytes
-
-
 class Revision(msgspec.Struct):
     """An earlier text of an entry that was edited."""
 

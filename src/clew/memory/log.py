@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from clew.core.append import Answered, Append, Placed, Plan, ThreadKey, decide
+from clew.core.append import Append, Placed, Plan, ThreadKey, decide
 from clew.core.model import MESSAGES, RANKED, Entry, Kind, Owner, Thread
+from clew.core.requests import Answered
 from clew.core.tokens import ESTIMATE
 from clew.db.database import Params, Row, Transaction, UniqueViolation
 from clew.errors import ClewError, Conflict, message_not_found
@@ -63,7 +64,7 @@ async def history(
     return thread, entries[:limit], limit is not None and len(entries) > limit
 
 
-async def message(tx: Transaction, scope: Scope, uid: str) -> Entry:
+async def find_message(tx: Transaction, scope: Scope, uid: str) -> Entry:
     """A user or assistant message of this owner, in the thread where it was written."""
     [entry] = await _by_uids(tx, scope, [uid])
     if entry.kind not in MESSAGES:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from clew.core.append import Answered, RequestKey, check_request
-from clew.core.model import Request
+from clew.core.requests import Answered, Request, RequestKey, check_request
 from clew.db.database import Transaction
 from clew.scope import Scope
 
@@ -21,7 +20,7 @@ async def recall(tx: Transaction, scope: Scope, request: Request | None) -> list
     row = await tx.one(
         "SELECT digest, uids FROM clew.request WHERE owner = $1 AND scope = $2 AND request_id = $3",
         scope.owner,
-        request.scope,
+        request.within,
         request.id,
     )
     if row is None:
@@ -34,7 +33,7 @@ async def recall(tx: Transaction, scope: Scope, request: Request | None) -> list
 async def remember(tx: Transaction, scope: Scope, request: Request | None, uids: list[str], now: int) -> None:
     """Keep what this request was answered with."""
     if request is not None:
-        key = (scope.owner, request.scope, request.id)
+        key = (scope.owner, request.within, request.id)
         await remember_all(tx, [(key, Answered(request.digest, uids), now)])
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from clew.core.content import Text
-from clew.core.model import Entry, Request, Revision
+from clew.core.drafts import Text
+from clew.core.model import Entry, Revision
+from clew.core.requests import Request
 from clew.core.tokens import ESTIMATE, utf8_size, weight
 from clew.db.database import Transaction
 from clew.memory import log, owners, requests
@@ -22,7 +23,7 @@ async def edit_message(tx: Transaction, scope: Scope, uid: str, text: Text, now:
     """Give a message another text. Its conversations and every index follow; its place and its time of birth stay."""
     await owners.lock(tx, scope)
     repeated = await requests.recall(tx, scope, request) is not None
-    entry = await log.message(tx, scope, uid)
+    entry = await log.find_message(tx, scope, uid)
     if repeated:
         return entry
     now = max(now, entry.updated_at)
@@ -31,12 +32,12 @@ async def edit_message(tx: Transaction, scope: Scope, uid: str, text: Text, now:
         await _replace(tx, scope, entry, text)
     await _touch(tx, scope, entry, now)
     await requests.remember(tx, scope, request, [uid], now)
-    return await log.message(tx, scope, uid)
+    return await log.find_message(tx, scope, uid)
 
 
 async def of_message(tx: Transaction, scope: Scope, uid: str) -> list[Revision]:
     """The earlier texts of a message, oldest first."""
-    entry = await log.message(tx, scope, uid)
+    entry = await log.find_message(tx, scope, uid)
     rows = await tx.all(
         "SELECT n, content, replaced_at FROM clew.revision WHERE owner = $1 AND entry_id = $2 ORDER BY n",
         scope.owner,

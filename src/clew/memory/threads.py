@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from clew.core.model import Request, Thread
+from clew.core.model import Thread
+from clew.core.requests import Request
 from clew.db.database import Row, Transaction
 from clew.errors import conversation_not_found
 from clew.memory import owners, requests
@@ -71,7 +72,7 @@ async def get(tx: Transaction, scope: Scope, thread_id: str) -> Thread:
     return read_thread(row)
 
 
-async def recent(tx: Transaction, scope: Scope, limit: int, offset: int = 0) -> list[Thread]:
+async def latest(tx: Transaction, scope: Scope, limit: int, offset: int = 0) -> list[Thread]:
     """The conversations of this owner, latest updated first."""
     rows = await tx.all(
         f"""
@@ -88,7 +89,7 @@ async def recent(tx: Transaction, scope: Scope, limit: int, offset: int = 0) -> 
 async def page(tx: Transaction, scope: Scope, limit: int, offset: int) -> tuple[list[Thread], int]:
     """A page of this owner's conversations, and how many there are in all."""
     counted = await tx.one("SELECT conversations FROM clew.owner WHERE id = $1", scope.owner)
-    return await recent(tx, scope, limit, offset), counted[0] if counted else 0
+    return await latest(tx, scope, limit, offset), counted[0] if counted else 0
 
 
 async def owner_of(tx: Transaction, scope: Scope, thread_id: str) -> Scope:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from clew.core.append import Append
-from clew.core.model import Draft, Entry, Request
+from clew.core.model import Draft, Entry
+from clew.core.requests import Request
 from clew.db.database import Database, Transaction
 from clew.memory import log
 from clew.scope import Scope

@@ -6,15 +6,15 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from clew.core import content
+from clew.core import drafts
 from clew.core.ids import new_id
 from clew.core.model import ASSISTANT, USER
 from clew.core.times import iso
 from clew.memory import log, threads
+from clew.tools.answers import Conversation, Message, shown_conversation, shown_message
 from clew.tools.arguments import ConversationId, Metadata, PageSize, Title
 from clew.tools.call import Call
 from clew.tools.registry import Toolset
-from clew.tools.shapes import Conversation, Message, conversation, message
 
 toolset = Toolset("conversations")
 
@@ -46,28 +46,28 @@ async def create_conversation(call: Call, title: Title | None = None) -> NewConv
     if title is not None and not title.strip():
         title = None
     if title is not None:
-        content.check_title(title)
+        drafts.check_title(title)
     thread = await call.write(threads.create, new_id(), title, call.now, call.request)
-    return {**conversation(thread), "conversation_id": thread.id}
+    return {**shown_conversation(thread), "conversation_id": thread.id}
 
 
 @toolset.reads
 async def get_conversation(call: Call, conversation_id: ConversationId) -> Conversation:
     """A conversation's title and times, without its messages."""
-    return conversation(await call.read(threads.get, conversation_id))
+    return shown_conversation(await call.read(threads.get, conversation_id))
 
 
 @toolset.reads
 async def list_conversations(call: Call, limit: PageSize = 20) -> list[Conversation]:
     """The conversations of a user, latest updated first, without their messages."""
-    return [conversation(thread) for thread in await call.read(threads.recent, limit)]
+    return [shown_conversation(thread) for thread in await call.read(threads.latest, limit)]
 
 
 @toolset.changes
 async def update_conversation(call: Call, conversation_id: ConversationId, title: Title) -> Conversation:
     """Give a conversation another title."""
-    content.check_title(title)
-    return conversation(await call.write(threads.rename, conversation_id, title, call.now, call.request))
+    drafts.check_title(title)
+    return shown_conversation(await call.write(threads.rename, conversation_id, title, call.now, call.request))
 
 
 @toolset.reads
@@ -85,7 +85,7 @@ async def fetch_chat_history(
         "message_count": len(entries),
         "created_at": iso(thread.created_at),
         "updated_at": iso(thread.updated_at),
-        "messages": [message(entry) for entry in entries],
+        "messages": [shown_message(entry) for entry in entries],
     }
 
 
@@ -98,15 +98,15 @@ async def record_interaction(
     metadata: Metadata = None,
 ) -> Interaction:
     """Store what the user said and what was answered, both or neither. Call it at the end of a request."""
-    text, values = content.read_metadata(metadata)
-    drafts = [
-        content.message(USER, user_message, text, name="user_message"),
-        content.message(ASSISTANT, assistant_response, text, name="assistant_response"),
+    text, values = drafts.read_metadata(metadata)
+    said = [
+        drafts.draft_message(USER, user_message, text, name="user_message"),
+        drafts.draft_message(ASSISTANT, assistant_response, text, name="assistant_response"),
     ]
-    said, answered = await call.append(conversation_id, drafts, title=content.title_in(values))
+    question, answer = await call.append(conversation_id, said, title=drafts.title_in(values))
     return {
         "conversation_id": conversation_id,
-        "user_message": message(said),
-        "assistant_message": message(answered),
-        "recorded_at": iso(answered.created_at),
+        "user_message": shown_message(question),
+        "assistant_message": shown_message(answer),
+        "recorded_at": iso(answer.created_at),
     }

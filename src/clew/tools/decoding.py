@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from clew.core.content import check_json
-from clew.core.shapes import in_words, schema_of
+from clew.core.drafts import check_json
+from clew.core.schemas import in_words, schema_of
 from clew.errors import BadValue
 
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}(\.0+)?")

@@ -6,14 +6,14 @@ from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
-from clew.core.content import checked, message as drafted
+from clew.core.drafts import checked, draft_message
 from clew.core.model import ASSISTANT, USER
 from clew.core.times import iso
 from clew.memory import log, revisions, threads
+from clew.tools.answers import Conversation, Message, shown_conversation, shown_message
 from clew.tools.arguments import ConversationId, MessageId, PageSize
 from clew.tools.call import Call
 from clew.tools.registry import Toolset
-from clew.tools.shapes import Conversation, Message, conversation, message
 
 toolset = Toolset("messages")
 
@@ -56,7 +56,7 @@ class Revisions(TypedDict):
 @toolset.adds
 async def add_message(call: Call, conversation_id: ConversationId, role: Role, content: Text) -> NewMessage:
     """Add one message to the end of a conversation."""
-    [entry] = await call.append(conversation_id, [drafted(role, content)])
+    [entry] = await call.append(conversation_id, [draft_message(role, content)])
     return {"message_id": entry.uid, "created_at": iso(entry.created_at)}
 
 
@@ -70,8 +70,8 @@ async def get_conversation_history(
     """All messages of a conversation, oldest first, or a page of them."""
     thread, entries, more = await call.read_long(log.history, conversation_id, limit, after)
     return {
-        "messages": [message(entry) for entry in entries],
-        "conversation_info": conversation(thread),
+        "messages": [shown_message(entry) for entry in entries],
+        "conversation_info": shown_conversation(thread),
         "next_after": entries[-1].uid if more else None,
     }
 
@@ -80,7 +80,7 @@ async def get_conversation_history(
 async def list_user_conversations(call: Call, limit: PageSize = 20, offset: Offset = 0) -> Conversations:
     """A page of the conversations of a user, latest updated first, and how many there are in all."""
     found, total = await call.read(threads.page, limit, offset)
-    return {"conversations": [conversation(thread) for thread in found], "total_count": total}
+    return {"conversations": [shown_conversation(thread) for thread in found], "total_count": total}
 
 
 @toolset.changes

@@ -6,7 +6,7 @@ import json
 from inspect import Parameter
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
-from clew.core.shapes import Schema, in_words
+from clew.core.schemas import Schema, in_words
 from clew.tools.registry import Registry, Tool
 
 INTRODUCTION = """\

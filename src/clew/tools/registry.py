@@ -7,9 +7,7 @@ decoder, the refusals, the typed Python method. Every tool also takes `user_id`,
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import json
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -18,15 +16,15 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from clew.core.model import Request
-from clew.core.shapes import Schema, schema_of
+from clew.core.requests import Request, request_of
+from clew.core.schemas import Schema, schema_of
 from clew.db.database import Database
 from clew.errors import unknown_tool
-from clew.memory import threads
-from clew.scope import Principal, Scope
+from clew.scope import Principal
 from clew.tools.arguments import RequestId, UserId
 from clew.tools.call import Call
 from clew.tools.decoding import Decoder
+from clew.tools.whose import whose
 
 Function = Callable[..., Awaitable[Any]]
 
@@ -89,28 +87,14 @@ class Tool:
         """Decode, find out whose data, do it. The one way in."""
         arguments = self._decoder.decode(raw)
         own = {name: getattr(arguments, name) for name in self._own}
-        scope = await self._scope(database, principal, arguments)
+        scope = await whose(database, principal, arguments.user_id, own.get("conversation_id"))
         call = Call(database, scope, time.time_ns() // 1000, self._request(arguments, own))
         return await self.function(call, **own)
 
-    async def _scope(self, database: Database, principal: Principal, arguments: Any) -> Scope:
-        """The caller's scope; a trusted call that names nothing but a conversation acts for the owner of that."""
-        scope = principal.scope(arguments.user_id)
-        if not principal.trusted or arguments.user_id is not None or "conversation_id" not in self._own:
-            return scope
-        conversation_id = arguments.conversation_id
-        return await database.read(lambda tx: threads.owner_of(tx, scope, conversation_id), short=True)
-
     def _request(self, arguments: Any, own: dict[str, Any]) -> Request | None:
-        request_id = None if self.read_only else arguments.request_id
-        if request_id is None:
+        if self.read_only or arguments.request_id is None:
             return None
-        meaning = json.dumps([self.name, own], sort_keys=True).encode()
-        return Request(request_id, self._request_scope(own), hashlib.sha256(meaning).digest())
-
-    def _request_scope(self, own: dict[str, Any]) -> str:
-        """Where a request id counts: in the conversation that the call names, else for this tool of the owner."""
-        return f"thread:{own['conversation_id']}" if "conversation_id" in own else f"tool:{self.name}"
+        return request_of(arguments.request_id, self.name, own)
 
 
 class Toolset:

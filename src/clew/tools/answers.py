@@ -25,7 +25,7 @@ class Message(TypedDict):
     created_at: str
 
 
-def conversation(thread: Thread) -> Conversation:
+def shown_conversation(thread: Thread) -> Conversation:
     return {
         "id": thread.id,
         "user_id": thread.owner,
@@ -35,7 +35,7 @@ def conversation(thread: Thread) -> Conversation:
     }
 
 
-def message(entry: Entry) -> Message:
+def shown_message(entry: Entry) -> Message:
     return {
         "id": entry.uid,
         "conversation_id": entry.thread_id,

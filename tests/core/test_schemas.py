@@ -10,7 +10,7 @@ import pytest
 from msgspec import Meta
 
 from clew.app import registry
-from clew.core.shapes import in_words, schema_of
+from clew.core.schemas import in_words, schema_of
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def check_title(title: str) -> None:
     check_characters("title", title)
 
 
-def message(role: str, content: str, metadata: str | None = None, *, name: str = "content") -> Draft:
+def draft_message(role: str, content: str, metadata: str | None = None, *, name: str = "content") -> Draft:
     """A user or assistant message, checked; `name` is what the caller calls its text."""
     kind = MESSAGE_OF_ROLE.get(role)
     if kind is None:

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from clew.core.content import (
+from clew.core.drafts import (
     JSON_DEPTH,
     TEXT_BYTES,
     check_characters,
     check_size,
     check_title,
     checked,
-    message,
+    draft_message,
     read_metadata,
     title_in,
 )
@@ -131,7 +131,7 @@ def test_a_title_in_metadata_that_is_none_sets_nothing(title: Any) -> None:
 
 @pytest.mark.parametrize(("role", "kind"), [("user", Kind.USER_MESSAGE), ("assistant", Kind.ASSISTANT_MESSAGE)])
 def test_a_message_is_of_the_kind_of_its_role(role: str, kind: Kind) -> None:
-    draft = message(role, "four bytes?!", '{"a": 1}')
+    draft = draft_message(role, "four bytes?!", '{"a": 1}')
     assert (draft.kind, draft.role, draft.content, draft.metadata) == (kind, role, "four bytes?!", '{"a": 1}')
     assert (draft.size, draft.token_count, draft.shown) == (12, 3, True)
     assert draft.weight > draft.token_count
@@ -140,12 +140,12 @@ def test_a_message_is_of_the_kind_of_its_role(role: str, kind: Kind) -> None:
 @pytest.mark.parametrize("role", ["system", "tool", "User", " user", "", "bot"])
 def test_a_message_of_any_other_role_is_refused(role: str) -> None:
     with pytest.raises(BadValue) as refused:
-        message(role, "text")
+        draft_message(role, "text")
     assert (refused.value.code, refused.value.message) == ("invalid_role", "role must be one of user, assistant")
 
 
 def test_messages_have_ids_of_their_own() -> None:
-    assert len({message("user", "same").uid for _ in range(100)}) == 100
+    assert len({draft_message("user", "same").uid for _ in range(100)}) == 100
 
 
 def test_no_metadata_is_none() -> None:
