@@ -186,7 +186,7 @@ async def test_writes_that_wait_for_each_other_in_a_circle_are_run_again(postgre
     )
     rows = await postgres.read(lambda tx: tx.all("SELECT next_id FROM clew.owner"))
     assert [next_id for (next_id,) in rows] == [3, 3]
-    assert len(runs) == 3
+    assert len(runs) >= 3  # one of them, at least once more
 
 
 @pytest.mark.parametrize("sqlite_waits_ms", [10_000, 1], ids=["SQLite waits", "we wait"])

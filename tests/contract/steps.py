@@ -13,7 +13,15 @@ from tests.support.callers import Caller, Refused
 CONVERSATION = {"id", "user_id", "title", "created_at", "updated_at"}
 MESSAGE = {"id", "conversation_id", "role", "content", "metadata", "created_at"}
 NOBODYS = "01890000-0000-7000-8000-000000000000"
+FULL = 10_000_000  # the bytes of the largest text
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
+
+KEPT = {
+    "emoji": "🧵👩‍👩‍👧‍👦🏳️‍🌈",
+    "right to left": "שלום مرحبا \u202eabc\u202c",
+    "combining characters": "e\u0301 a\u0323\u0307 Z\u0351\u036b\u0343",
+    "every quote and backslash": "' \" ` \u00b4 \u2018\u2019 \u201c\u201d \u00ab\u00bb \\ \\\\ \\' \\\" '' \"\" $$",
+}
 
 
 async def start(caller: Caller, user: str, title: str | None = None) -> str:

@@ -28,13 +28,13 @@ LARGEST_GROUP = 256
 class Job(Generic[T]):
     """A caller that waits for its operation."""
 
-    __slots__ = ("begun", "error", "future", "operation", "reads", "value")
+    __slots__ = ("begun", "error", "future", "operation", "reads", "settled", "value")
 
     def __init__(self, operation: Operation[T], reads: bool) -> None:
         self.operation = operation
         self.reads = reads
         self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self.begun = False
+        self.begun = self.settled = False
         self.value: T | None = None
         self.error: BaseException | None = None
 
@@ -42,6 +42,11 @@ class Job(Generic[T]):
         """Whether to run it: a caller that went away before its turn is left out, for good."""
         self.begun = self.begun or not self.future.cancelled()
         return self.begun
+
+    def settle(self, error: BaseException | None) -> None:
+        """The outcome is final: what was stored is on disk, or nothing was."""
+        self.error = error
+        self.settled = True
 
     def answer(self) -> None:
         """Wake the caller, if it still waits. On its own loop only."""
@@ -124,7 +129,8 @@ class Writer:
             if last:
                 break
         for job in group:
-            job.error = failed()
+            if not job.settled:
+                job.settle(failed())
         _answer(group)
 
     def _carry_out(self, group: list[Job[Any]]) -> None:
@@ -133,14 +139,14 @@ class Writer:
             patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"))
         except Exception as error:  # nobody's fault: nobody is tried again
             for job in group:
-                job.error = translated(error)
+                job.settle(translated(error))
             return
         try:
             self._together(group)
         except Exception as error:
             self._roll_back()
             if len(group) == 1:
-                group[0].error = translated(error)
+                group[0].settle(translated(error))
                 return
             for job in group:
                 self._carry_out([job])
@@ -151,6 +157,8 @@ class Writer:
             if job.begin():
                 run(job)
         self._connection.execute("COMMIT")
+        for job in group:
+            job.settle(job.error)
 
     def _alone(self, job: Job[Any]) -> None:
         """The only job of a transaction: its failure ends the transaction."""
