@@ -70,6 +70,7 @@ class Writer:
         self._jobs: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
         self._door = threading.Lock()
         self._open = True
+        self._ended = False
         self._thread = threading.Thread(target=self._live, name="clew-writer", daemon=True)
         self._thread.start()
 
@@ -97,12 +98,11 @@ class Writer:
         group: list[Job[Any]] = []
         try:
             with operating():
-                while True:
-                    group, last = self._take()
-                    self._carry_out(group)
-                    _answer(group)
-                    if last:
-                        break
+                while not self._ended:
+                    group = self._take()
+                    if group:
+                        self._carry_out(group)
+                        _answer(group)
         except BaseException:
             log.exception("The writer stopped; every waiting and later write is refused")
             self._shut()
@@ -110,24 +110,21 @@ class Writer:
         finally:
             self._connection.close()
 
-    def _take(self) -> tuple[list[Job[Any]], bool]:
-        """Wait for a job, and take what else is there; with whether it is the last group."""
+    def _take(self) -> list[Job[Any]]:
+        """Wait for a job, and take what else is there. Behind the last one stands the end."""
         group: list[Job[Any]] = []
-        job = self._jobs.get()
-        while job is not None:
-            group.append(job)
-            if len(group) == LARGEST_GROUP or self._jobs.empty():
-                return group, False
+        while not self._ended and len(group) < LARGEST_GROUP and not (group and self._jobs.empty()):
             job = self._jobs.get()
-        return group, True
+            if job is None:
+                self._ended = True
+            else:
+                group.append(job)
+        return group
 
     def _refuse(self, group: list[Job[Any]]) -> None:
         """Fail whatever waits. No job can come in behind: the door is shut."""
-        while True:
-            rest, last = self._take()
-            group = group + rest
-            if last:
-                break
+        while not self._ended:
+            group = group + self._take()
         for job in group:
             if not job.settled:
                 job.settle(failed())
