@@ -191,9 +191,12 @@ def _open(path: str) -> Sqlite:
 
 
 def _refuse_foreign(path: str, connection: apsw.Connection) -> None:
-    """Leave a file of somebody else as it is."""
-    mine = connection.pragma("application_id") == APPLICATION_ID
-    if not mine and connection.execute("SELECT count(*) FROM sqlite_schema").get:
+    """Leave a file of somebody else as it is.
+
+    In this order: a process that makes the store meanwhile adds its tables and its id in one transaction.
+    """
+    filled = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    if filled and connection.pragma("application_id") != APPLICATION_ID:
         raise Misconfigured(f"{path} holds something else than a Clew store: name another file")
 
 
