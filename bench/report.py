@@ -18,6 +18,8 @@ interface, in one process. Each figure and its floor were measured in turns in o
 
 {table}
 
+{notes}
+
 What the floors are stands in `bench/floors.py`, what the stores hold in `bench/stores.py`.
 """
 
@@ -49,10 +51,16 @@ class Figure:
 class Report:
     messages: int
     figures: list[Figure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, figure: Figure) -> None:
         self.figures.append(figure)
         print(figure.row, flush=True)
+
+    def note(self, text: str) -> None:
+        """What a reader of the figures should know, measured in the same run."""
+        self.notes.append(text)
+        print(text, flush=True)
 
     def ratio(self, name: str, rates: list[float], what: str, *, at_least: float) -> None:
         """A rate as a multiple of its floor's."""
@@ -77,7 +85,11 @@ class Report:
     def write(self, page: Path) -> None:
         machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}"
         date = datetime.now(UTC).date().isoformat()
-        page.write_text(PAGE.format(date=date, machine=machine, messages=self.messages, table=self.table()))
+        page.write_text(
+            PAGE.format(
+                date=date, machine=machine, messages=self.messages, table=self.table(), notes="\n".join(self.notes)
+            )
+        )
 
 
 def _shown(value: float) -> str:

@@ -56,6 +56,13 @@ async def sqlite(report: Report, folder: Path, messages: int) -> None:
         report.ratio("SQLite: record_interaction, 64 callers", rates[:2], "apsw, one commit each", at_least=1.0)
         report.ratio("SQLite: fetch_chat_history(10), 16 callers", rates[2:], "apsw read loop", at_least=0.3)
         await _growth(report, "SQLite", (memory, stores[0]), (little, stores[1]))
+        bare = await medians(
+            lambda: asyncio.to_thread(floors.sqlite_reads, big, stores[0], 20_000, CHANCE),
+            lambda: asyncio.to_thread(floors.sqlite_reads, small, stores[1], 20_000, CHANCE),
+        )
+        report.note(
+            f"The bare apsw read loop itself costs {bare[1] / bare[0]:.2f}x at that size of what it costs small."
+        )
         await _hundred(report, "SQLite", memory, stores[0])
 
 

@@ -1,7 +1,8 @@
 """Stores to measure on: many conversations of many users, and two that are hard.
 
-A store of 1,000,000 messages has 10,000 conversations of 100 messages each, of 100 users. Beside them stand a user with
-10,000 conversations, and a conversation of ten messages followed by 10,000 entries of other kinds.
+A store of 1,000,000 messages has 10,000 conversations of 100 users, which take turns at random until each has about a
+hundred messages. Beside them stand a user with 10,000 conversations, and a conversation of ten messages followed by
+10,000 entries of other kinds.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ USERS = 100
 PER_CONVERSATION = 100
 TEXT = ("Where did we leave the thread? " * 20)[:500]
 LISTER, BUSY = "lister", "busy"
-TOGETHER = 20
+TOGETHER = 500
 
 
 @dataclass
@@ -44,11 +45,14 @@ class Store:
 async def fill(database: Database, name: str, messages: int, hard: int) -> Store:
     """A store of this many messages; `hard` says how hard the two hard cases are."""
     store = Store(database, name, messages)
-    began = time.monotonic()
     store.conversations = [conversation(n) for n in range(messages // PER_CONVERSATION)]
     for first in range(0, len(store.conversations), TOGETHER):
         await database.write(_conversations(store.conversations[first : first + TOGETHER]))
-        _progress(first * PER_CONVERSATION, messages, began)
+    chance = random.Random(messages)  # noqa: S311 - which conversation speaks next, no secret
+    began = time.monotonic()
+    for done in range(0, messages, 2 * TOGETHER):
+        await database.write(_exchanges([store.any(chance) for _ in range(TOGETHER)]))
+        _progress(done, messages, began)
     await _fill_lister(database, hard)
     store.noisy = await _fill_noisy(database, hard)
     return store
@@ -60,11 +64,18 @@ def conversation(n: int) -> tuple[str, str]:
 
 
 def _conversations(keys: list[tuple[str, str]]) -> Operation[None]:
-    batch = [_said(owner, id, PER_CONVERSATION) for owner, id in keys]
-
     async def operation(tx: Transaction) -> None:
         for owner, id in keys:
-            await threads.create(tx, Scope(owner), id, None, batch[0].now, None)
+            await threads.create(tx, Scope(owner), id, None, _now(), None)
+
+    return operation
+
+
+def _exchanges(keys: list[tuple[str, str]]) -> Operation[None]:
+    """One exchange in each of these conversations, so that what a conversation holds lies far apart, as in life."""
+    batch = [_said(owner, id, 2) for owner, id in keys]
+
+    async def operation(tx: Transaction) -> None:
         await log.append(tx, batch)
 
     return operation
@@ -118,5 +129,5 @@ def _now() -> int:
 def _progress(done: int, all: int, began: float) -> None:
     if sys.stderr.isatty() or done % 100_000 == 0:
         print(f"\r  filling: {done:,} of {all:,} messages, {time.monotonic() - began:.0f} s", end="", file=sys.stderr)
-        if done + TOGETHER * PER_CONVERSATION >= all:
+        if done + 2 * TOGETHER >= all:
             print(file=sys.stderr)

@@ -11,7 +11,7 @@ CREATE TABLE clew.owner (
     conversations {int} NOT NULL DEFAULT 0,      -- totals, kept on write
     entries       {int} NOT NULL DEFAULT 0,
     bytes         {int} NOT NULL DEFAULT 0
-) {table};
+) {clustered};
 
 -- An ordered log: a conversation, or a thread of context entries, or both.
 CREATE TABLE clew.thread (
@@ -33,7 +33,7 @@ CREATE TABLE clew.thread (
     title         {text},
     metadata      {text},
     PRIMARY KEY (owner, id)
-) {table};
+) {clustered};
 CREATE INDEX thread_recent ON clew.thread (owner, updated_at, id) WHERE conversation = 1;
 CREATE INDEX thread_minted ON clew.thread (id) WHERE minted = 1;
 CREATE INDEX thread_expiry ON clew.thread (expires_at) WHERE expires_at IS NOT NULL;
