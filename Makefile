@@ -76,7 +76,8 @@ $(VENV)/made:
 	exit 1
 
 $(VENV)/%.installed: requirements/%.txt pyproject.toml $(VENV)/made
-	$(PIP) $(WHEELS) -r requirements/$*.txt
-	$(PIP) --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m pip check
+	@echo "Installing what requirements/$*.txt locks; the first time takes half a minute"
+	@$(PIP) --quiet $(WHEELS) -r requirements/$*.txt
+	@$(PIP) --quiet --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip check
 	@touch $@

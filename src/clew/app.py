@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from clew.db.database import Database
-from clew.db.engines import default_url, open_database
+from clew.db.engines import default_url, open_database, shown_place
 from clew.errors import ClewError, Unavailable
 from clew.scope import Principal
 from clew.settings import Settings
@@ -32,9 +32,10 @@ def registry() -> Registry:
 class Clew:
     """An open memory, behind all interfaces."""
 
-    def __init__(self, database: Database, tools: Registry) -> None:
+    def __init__(self, database: Database, tools: Registry, place: str = "") -> None:
         self.database = database
         self.tools = tools
+        self.place = place
 
     async def call(self, name: str, arguments: object, principal: Principal) -> Any:
         """The answer of a tool, or the `ClewError` that says why there is none."""
@@ -58,4 +59,5 @@ class Clew:
 async def open_clew(settings: Settings) -> Clew:
     """Open the memory that the settings describe."""
     url = settings.database_url or default_url()
-    return Clew(await open_database(url, pool=settings.pg_pool, wait=settings.pg_wait), registry())
+    database = await open_database(url, pool=settings.pg_pool, wait=settings.pg_wait)
+    return Clew(database, registry(), shown_place(url))

@@ -76,7 +76,9 @@ class SyncMemory:
         if name not in registry().tools:
             raise AttributeError(f"There is no tool named {name!r}")
 
-        def method(**arguments: Any) -> Any:
+        def method(*unnamed: Any, **arguments: Any) -> Any:
+            if unnamed:
+                raise TypeError(f"{name} takes its arguments by name")
             return self.call(name, arguments)
 
         method.__name__ = name

@@ -58,7 +58,9 @@ class Memory:
         if name not in registry().tools:
             raise AttributeError(f"Memory has no tool named {name!r}")
 
-        async def method(**arguments: Any) -> Any:
+        async def method(*unnamed: Any, **arguments: Any) -> Any:
+            if unnamed:
+                raise TypeError(f"{name} takes its arguments by name")
             return await self.call(name, arguments)
 
         method.__name__ = name

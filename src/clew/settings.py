@@ -31,7 +31,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     user: Annotated[
-        str | None, Meta(description="Act for this one user, whatever a call says. Default: each call names its user.")
+        str | None,
+        Meta(description="Act for this one user, and refuse calls for others. Default: each call says for whom it is."),
     ] = None
     host: Annotated[str, Meta(description="The address that `clew serve` listens on.")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="The port that `clew serve` listens on.")] = 8377

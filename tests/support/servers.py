@@ -24,7 +24,7 @@ from typing import Any
 import clew
 
 PATIENCE = 20.0
-SERVES = re.compile(r"^Clew (\S+) serves MCP at http://(\S+):(\d+)/mcp$", re.MULTILINE)
+SERVES = re.compile(r"^Clew (\S+) serves MCP at http://(\S+):(\d+)/mcp and keeps its data in .+$", re.MULTILINE)
 BOTH = "application/json, text/event-stream"
 
 

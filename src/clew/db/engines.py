@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from clew.db.database import Database
 from clew.errors import ClewError, Misconfigured, Unavailable
@@ -48,6 +49,15 @@ async def _open(url: str, pool: int, wait: float) -> Database:
 def sqlite_path(url: str) -> str:
     """The file that a `sqlite:///` URL names: three slashes and a path, so four for an absolute one."""
     _, marker, path = url.partition("sqlite:///")
-    if not marker or not path or "?" in path:
+    if not marker or not path or "?" in path or (path.startswith(":") and path != ":memory:"):
         raise Misconfigured("A SQLite URL is sqlite:/// and a path, as in sqlite:////var/lib/clew/clew.db")
-    return unquote(path)
+    return os.path.expanduser(unquote(path))  # noqa: PTH111 - a Path would lose what ":memory:" is
+
+
+def shown_place(url: str) -> str:
+    """Where a database is, for a person: never with a password."""
+    if not url.startswith("sqlite:"):
+        parts = urlsplit(url)
+        return f"PostgreSQL at {parts.hostname or 'a local socket'}, database {parts.path.lstrip('/') or 'of the user'}"
+    path = sqlite_path(url)
+    return "memory alone: it is gone when the server stops" if path == ":memory:" else str(Path(path).absolute())

@@ -48,7 +48,9 @@ class Connector:
             try:
                 connection = await asyncio.wait_for(asyncpg.connect(*args, **options), self._left())
             except ASLEEP as error:
-                self._away_since = self._away_since or time.monotonic()
+                if self._away_since is None:
+                    self._away_since = time.monotonic()
+                    log.warning("PostgreSQL does not answer yet; trying again for %g s", self._wait)
                 if pause > self._away_since + self._wait - time.monotonic():
                     raise unreachable() from error
             else:

@@ -31,6 +31,8 @@ def read_url(url: str) -> PostgresUrl:
         given_port = parts.netloc.rpartition("@")[2].rpartition("]")[2].partition(":")[2]
     except ValueError:
         raise _refused("its host cannot be read; an IPv6 address stands in brackets") from None
+    if parts.fragment:
+        raise _refused("what stands behind # in it says nothing; a # in a password is written %23")
     given: dict[str, Any] = {
         "host": unquote(parts.hostname) if parts.hostname else None,
         "port": _port(given_port) if given_port else None,
@@ -38,8 +40,6 @@ def read_url(url: str) -> PostgresUrl:
         "password": unquote(parts.password) if parts.password else None,
         "database": unquote(parts.path.lstrip("/")) or None,
     }
-    if parts.fragment:
-        raise _refused("what stands behind # in it says nothing; a password with # in it needs %23 there")
     prepared: bool | None = None
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
         if name == "prepared_statements":

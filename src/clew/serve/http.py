@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -26,7 +29,7 @@ from clew.serve.jsonrpc import Unreadable, read_message
 from clew.serve.mcp import mcp_server
 from clew.settings import Settings
 
-GRACE = 30
+GRACE = 8  # seconds for calls that run when we are asked to stop; container runtimes kill after 10
 
 
 class McpEndpoint:
@@ -45,6 +48,8 @@ class McpEndpoint:
             if body is None:
                 return
             read_message(body)
+        except asyncio.CancelledError:  # we stop, and the rest of the body has not come
+            return
         except Unreadable as unreadable:
             await Response(unreadable.answer, 400, media_type="application/json")(scope, receive, send)
         except TooLarge as error:
@@ -116,7 +121,8 @@ async def serve_http(settings: Settings, *, insecure: bool = False) -> None:
         raise
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    print(f"Clew {__version__} serves MCP at http://{shown}:{port}/mcp", file=sys.stderr, flush=True)
+    said = f"Clew {__version__} serves MCP at http://{shown}:{port}/mcp and keeps its data in {clew.place}"
+    print(said, file=sys.stderr, flush=True)
     config = uvicorn.Config(
         http_app(clew, principal, settings),
         log_level="warning",
@@ -131,10 +137,10 @@ def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
-    except socket.gaierror:
-        raise Misconfigured(f"{host} is no address of this machine: choose another with --host") from None
     except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise Misconfigured(f"{host} is no address of this machine: choose another with --host") from None
         raise Misconfigured(
-            f"Port {port} of {host} cannot be taken ({error.strerror}): stop what listens there, or choose another "
-            "with --port"
+            f"Port {port} of {host} cannot be taken ({os.strerror(error.errno)}): stop what listens there, or choose "
+            "another with --port or CLEW_PORT"
         ) from None

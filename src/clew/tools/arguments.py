@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-USER_ID = "Whose data. Leave it out to act for the default user."
+USER_ID = "Whose data. Left out: the owner of the conversation named, else the default user."
 REQUEST_ID = "Makes a retry safe: the same id with the same arguments gets the first answer and writes nothing."
 
 UserId = Annotated[str | None, Meta(description=USER_ID)]

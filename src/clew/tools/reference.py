@@ -14,7 +14,12 @@ INTRODUCTION = """\
 
 Made from the registry by `make docs`. Every tool also takes `user_id`, whose data it acts on, and every tool that
 writes takes `request_id`, which makes a retry safe: the same id with the same arguments gets the first answer and
-writes nothing, with other arguments it gets `conflict`.
+writes nothing, with other arguments it gets `conflict`. An id counts within the conversation that the call names, else
+within the tool.
+
+A call without `user_id` acts for the user that the server is pinned to (`CLEW_USER`), else for the owner of the
+conversation that it names, else for the user `local`. Over MCP a refused call is a result with `isError`, a text for
+the model, and its code in `_meta` under `clew/code`.
 """
 SHARED = ("user_id", "request_id")
 
