@@ -228,6 +228,22 @@ def test_a_call_that_runs_is_answered_before_it_stops(tmp_path: Path) -> None:
         assert "Traceback" not in server.errors
 
 
+def test_a_body_that_never_comes_does_not_hold_up_a_stop(tmp_path: Path) -> None:
+    with http_server(tmp_path, sqlite_url(tmp_path)) as server:
+        with socket.create_connection((server.host, server.port)) as half:
+            half.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n")
+            half.sendall(b"Content-Type: application/json\r\n\r\n{")
+            time.sleep(0.3)
+            server.process.send_signal(signal.SIGTERM)
+            server.process.wait(20)
+        assert "Traceback" not in server.errors
+
+
+def test_the_start_says_where_the_data_is(tmp_path: Path) -> None:
+    with http_server(tmp_path, sqlite_url(tmp_path)) as server:
+        assert server.errors.strip().endswith(f"keeps its data in {tmp_path / 'clew.db'}")
+
+
 def test_a_server_that_has_stopped_leaves_one_whole_file(tmp_path: Path) -> None:
     with http_server(tmp_path, sqlite_url(tmp_path)) as server:
         assert made(server.post(MAKE))

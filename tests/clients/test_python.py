@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -305,3 +306,9 @@ def test_there_is_a_stub_for_each_form_and_no_other() -> None:
 
 def test_the_package_says_that_it_is_typed() -> None:
     assert Path(clew.__file__).with_name("py.typed").exists()
+
+
+async def test_arguments_without_their_names_are_refused() -> None:
+    memory: Any = clew.connect("sqlite:///:memory:")
+    with pytest.raises(TypeError, match="takes its arguments by name"):
+        await memory.get_conversation("some id")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clew.db.engines import default_url, open_database, sqlite_path
+from clew.db.engines import default_url, open_database, shown_place, sqlite_path
 from clew.db.postgres_url import read_url
 from clew.errors import Misconfigured
 
@@ -168,3 +169,27 @@ def test_the_default_is_a_file_in_the_platforms_data_directory() -> None:
     url = default_url()
     assert url.startswith("sqlite:///")
     assert sqlite_path(url).endswith("clew.db")
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("sqlite:////var/lib/clew.db", "/var/lib/clew.db"),
+        ("sqlite:///notes.db", str(Path("notes.db").absolute())),
+        ("sqlite:///~/clew.db", str(Path.home() / "clew.db")),
+        ("postgresql://alice:s3cret@db.example:5433/notes", "PostgreSQL at db.example, database notes"),
+    ],
+)
+def test_a_place_is_shown_whole_and_without_a_password(url: str, place: str) -> None:
+    assert shown_place(url) == place
+
+
+def test_a_number_sign_in_a_password_is_told_for_what_it_is() -> None:
+    with pytest.raises(Misconfigured, match="is written %23") as refused:
+        read_url("postgresql://alice:se#cret@db/notes")
+    assert "se" not in refused.value.message.split()
+
+
+def test_what_is_nearly_memory_is_no_file() -> None:
+    with pytest.raises(Misconfigured, match="A SQLite URL is"):
+        sqlite_path("sqlite:///:memory")
