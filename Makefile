@@ -1,7 +1,7 @@
 # From a fresh clone: needs make and a Python 3.11 or newer, nothing else. `make` alone lists what there is.
 #
 # PYTHON=python3.13    the Python to make the environment with; without it, the first one that will do
-# SOAK=short           minutes of `make soak` instead of hours
+# SOAK=short           fewer rounds of each campaign of `make soak`
 # BENCH=--quick        options of `make bench`
 # LOCK=--upgrade       `make lock` takes newer releases; without it, only what the .in files ask for
 
@@ -37,7 +37,7 @@ test: $(VENV)/dev.installed ## Lint, types, and every test that needs no more th
 test-system: $(VENV)/dev.installed ## Tests that need programs from the system's packages
 	$(BIN)/pytest -m system
 
-soak: $(VENV)/dev.installed ## Tests that run for hours, or with SOAK=short for minutes
+soak: $(VENV)/dev.installed ## Campaigns: kills in a stream of writes; fewer with SOAK=short
 	SOAK=$(SOAK) $(BIN)/pytest -v -m soak --timeout 0
 
 bench: $(VENV)/dev.installed ## Measure, and write docs/benchmarks.md

@@ -62,7 +62,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     for field in msgspec.structs.fields(Settings):
         name = PREFIX + field.name.upper()
         text = environment.get(name, "").strip()
-        if text or (name in environment and field.name == "user"):  # an empty user must not mean everybody
+        if text or (name in environment and field.default is None):  # blank is not the same as not given
             given[field.name] = _value(name, text, field.type)
     return Settings(**given)  # type: ignore[arg-type]
 
